@@ -46,7 +46,7 @@ impl<'a> Eligibility<'a> {
     }
 
     /// Returns whether a job that was submitted may be considered.
-    pub(super) fn may_wait(&self, id: u32, now: i64, begins_at: Option<i64>, ended: &BTreeMap<u32, EndWay>) -> bool {
+    pub(super) fn may_wait(&self, id: u32, now: i64, begins_at: Option<i64>, end_ways: &BTreeMap<u32, EndWay>) -> bool {
         let job = &self.golden.jobs[id as usize];
         if now < self.begins[id as usize] || begins_at.is_some_and(|begin| now < begin) {
             return false;
@@ -57,11 +57,11 @@ impl<'a> Eligibility<'a> {
         if conditions.peek().is_none() {
             return true;
         }
-        let is_fulfilled = |condition: &str| self.is_fulfilled(id, condition, ended);
+        let is_fulfilled = |condition: &str| self.is_fulfilled(id, condition, end_ways);
         if is_disjunction { conditions.any(is_fulfilled) } else { conditions.all(is_fulfilled) }
     }
 
-    fn is_fulfilled(&self, id: u32, condition: &str, ended: &BTreeMap<u32, EndWay>) -> bool {
+    fn is_fulfilled(&self, id: u32, condition: &str, end_ways: &BTreeMap<u32, EndWay>) -> bool {
         let Some((kind, places)) = condition.split_once(':') else {
             // The recording does not name jobs: of a singleton it says when it was eligible.
             return true;
@@ -69,12 +69,12 @@ impl<'a> Eligibility<'a> {
         let own = &self.golden.jobs[id as usize];
         let places = places.split(['+', ':']).filter_map(|place| place.trim().parse::<i64>().ok());
         for place in places {
-            let same = |(other, _): &(&super::GoldenJob, u32)| {
-                other.place == place
-                    && (kind != "aftercorr" || other.task.map(|(_, task)| task) == own.task.map(|(_, task)| task))
+            let same = |(candidate, _): &(&super::GoldenJob, u32)| {
+                candidate.place == place
+                    && (kind != "aftercorr" || candidate.task.map(|(_, task)| task) == own.task.map(|(_, task)| task))
             };
             let of = || self.golden.jobs.iter().zip(0_u32..).filter(same);
-            let over = of().all(|(_, other)| ended.get(&other).is_some_and(|ended| ended.done));
+            let over = of().all(|(_, job_id)| end_ways.get(&job_id).is_some_and(|way| way.done));
             let well = of().all(|(job, _)| job.completed);
             let is_met = match kind {
                 "afterok" | "aftercorr" => over && well,

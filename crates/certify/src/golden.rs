@@ -152,8 +152,8 @@ fn submissions_first(events: &mut Vec<(i64, Happening)>) {
             let first = earlier.map(|first| events[..first].iter().rposition(begins).unwrap_or(first));
             if let Some(to) = first.or(within) {
                 let late = events.remove(at);
-                let when = events[to].0;
-                events.insert(to, (when, late.1));
+                let moment = events[to].0;
+                events.insert(to, (moment, late.1));
             }
         }
         at += 1;

@@ -198,17 +198,17 @@ fn parse_shares(words: &[&str]) -> Result<Vec<GoldenShare>, String> {
 /// A line of the log; `None` for those that say nothing here.
 pub(super) fn parse_event(line: &str, names: &JobNames) -> Result<Option<(i64, Happening)>, String> {
     let words = line.split_whitespace().collect::<Vec<_>>();
-    let [time, what, rest @ ..] = words.as_slice() else {
+    let [time, keyword, rest @ ..] = words.as_slice() else {
         return Ok(None);
     };
     let seconds = time.parse::<f64>().map_err(|_| format!("`{time}` is no time in seconds"))?;
-    let word = |index: usize| rest.get(index).copied().ok_or(format!("{what}: word {} is missing", index + 1));
+    let word = |index: usize| rest.get(index).copied().ok_or(format!("{keyword}: word {} is missing", index + 1));
     let number = |index: usize| {
         let word = word(index)?;
-        word.parse::<i64>().map_err(|_| format!("{what}: `{word}` is no number"))
+        word.parse::<i64>().map_err(|_| format!("{keyword}: `{word}` is no number"))
     };
     let nodes = |index: usize| expand_hostlist(word(index)?);
-    let simple = match *what {
+    let simple = match *keyword {
         "sched_pass" => Some(Happening::MainPass(rest.contains(&"full"))),
         "bf_pass" => Some(Happening::BackfillPass),
         "bf_later" | "bf_overlap" | "bf_window" | "bf_noresv" | "bf_limit" => Some(Happening::Tried),
@@ -249,15 +249,16 @@ pub(super) fn parse_event(line: &str, names: &JobNames) -> Result<Option<(i64, H
         "gang_suspend",
         "gang_resume",
     ];
-    if !ABOUT_JOBS.contains(what) {
+    if !ABOUT_JOBS.contains(keyword) {
         return Ok(None);
     }
-    let name =
-        if ["prio", "prio_parts", "alloc", "gang_suspend", "gang_resume"].contains(what) && !word(0)?.contains('_') {
-            names.parse_own_name(word(0)?)?
-        } else {
-            names.parse_name(word(0)?)?
-        };
+    let name = if ["prio", "prio_parts", "alloc", "gang_suspend", "gang_resume"].contains(keyword)
+        && !word(0)?.contains('_')
+    {
+        names.parse_own_name(word(0)?)?
+    } else {
+        names.parse_name(word(0)?)?
+    };
     let Some(name) = name else { return Ok(None) };
     let by = |mode: PreemptMode| -> Result<_, String> {
         let by = match word(1)? {
@@ -266,7 +267,7 @@ pub(super) fn parse_event(line: &str, names: &JobNames) -> Result<Option<(i64, H
         };
         Ok(Some(Happening::Preempted(name, by, mode)))
     };
-    let happening = match *what {
+    let happening = match *keyword {
         "submit" => Some(Happening::Submit(name, number(1)?)),
         "sched_start" => Some(Happening::MainStart(name, nodes(1)?)),
         "bf_test" => Some(Happening::Test(name, number(1)?, rest.get(2).map(ToString::to_string))),

@@ -218,10 +218,10 @@ impl<'a> PassReplay<'a> {
     /// Jobs that may start again wait again.
     fn release_jobs(&mut self, at: i64) {
         let now = self.time_in_seconds(at);
-        let ripe: Vec<(i64, u32)> = self.later.iter().copied().filter(|&(when, _)| when <= now).collect();
-        self.later.retain(|&(when, _)| when > now);
-        for (when, id) in ripe {
-            self.submit_job(id, Some(when - self.makes.requeue_delay));
+        let ripe: Vec<(i64, u32)> = self.later.iter().copied().filter(|&(due, _)| due <= now).collect();
+        self.later.retain(|&(due, _)| due > now);
+        for (due, id) in ripe {
+            self.submit_job(id, Some(due - self.makes.requeue_delay));
         }
     }
 
@@ -260,12 +260,12 @@ impl<'a> PassReplay<'a> {
 
     /// Jobs that were waiting for something else are looked at from now on.
     fn admit_jobs(&mut self, at: i64) {
-        for (&id, ended) in self.ended.iter_mut().filter(|(_, ended)| !ended.done) {
-            ended.done = !self.completing.iter().any(|&(_, since, _, of)| of == id && since == ended.at);
+        for (&id, way) in self.ended.iter_mut().filter(|(_, way)| !way.done) {
+            way.done = !self.completing.iter().any(|&(_, since, _, of)| of == id && since == way.at);
         }
         let now = self.time_in_seconds(at);
-        let has_freed_singleton = self.ended.iter().any(|(&id, ended)| {
-            ended.done && ended.at >= self.last_pass && self.golden.jobs[id as usize].dependency.contains("singleton")
+        let has_freed_singleton = self.ended.iter().any(|(&id, way)| {
+            way.done && way.at >= self.last_pass && self.golden.jobs[id as usize].dependency.contains("singleton")
         });
         self.last_pass = at;
         let mut ripe = Vec::new();
@@ -340,28 +340,28 @@ impl<'a> PassReplay<'a> {
         self.update_priorities(id, |job| (job.part == own).then_some(priority));
     }
 
-    fn complete_job(&mut self, id: u32, at: i64, killed: bool) {
-        if let Some(gone) = self.cluster.end_job(id) {
+    fn complete_job(&mut self, id: u32, at: i64, is_killed: bool) {
+        if let Some(job) = self.cluster.end_job(id) {
             self.last_end = at;
             self.ended.insert(id, EndWay { at, done: false });
             if let Some(stepping) = &mut self.stepping {
-                stepping.pass.ignore_nodes(&gone.alloc.nodes);
+                stepping.pass.ignore_nodes(&job.alloc.nodes);
             }
             if self.tells_answers {
-                self.completing.extend(gone.alloc.nodes.iter().map(|node| (node, at, killed, id)));
+                self.completing.extend(job.alloc.nodes.iter().map(|node| (node, at, is_killed, id)));
             }
         }
     }
 
     /// A node is done with what it had.
-    fn complete_node(&mut self, name: &str, killed: bool, of: Option<u32>) {
+    fn complete_node(&mut self, name: &str, is_killed: bool, of: Option<u32>) {
         if let Some(node) = self.golden.conf.find_node(name) {
             let had = self.completing.iter().any(|&(n, ..)| n == node as usize);
             if let Some(stepping) = self.stepping.as_mut().filter(|_| had) {
                 stepping.pass.ignore_nodes(&NodeSet::from_members(self.cluster.machine.node_count(), [node as usize]));
             }
             self.completing.retain(|&(n, _, kills, id)| {
-                n != node as usize || (kills && !killed) || (kills && of.is_some_and(|of| of != id))
+                n != node as usize || (kills && !is_killed) || (kills && of.is_some_and(|of| of != id))
             });
         }
     }
@@ -385,10 +385,10 @@ impl<'a> PassReplay<'a> {
         let is_in_partition = |job: &&Pending| fits(job) && parts[usize::from(job.part)].name == *partition;
         let entry = self.queue.iter().find(is_in_partition).or(self.queue.iter().find(fits));
         let Some(job) = entry.or(self.queue.iter().find(|job| job.id == first)).cloned() else { return };
-        self.queue.retain(|other| other.id != first);
+        self.queue.retain(|job| job.id != first);
         // The recorder may see the job before slurmctld logs its start.
         let events = &self.golden.events;
-        let from = events.partition_point(|&(when, _)| when < at - LOOKED_BEFORE);
+        let from = events.partition_point(|&(moment, _)| moment < at - LOOKED_BEFORE);
         let recorded_shares: Option<&[GoldenShare]> =
             events[from..].iter().find_map(|(_, happening)| match happening {
                 Happening::Has(LineJob::Job(id), shares) if *id == job.id => Some(shares.as_slice()),
@@ -470,8 +470,8 @@ impl<'a> PassReplay<'a> {
         let (mut model, mut trial) = (Deeds::default(), self.cluster.clone());
         let params = &self.golden.conf.sched;
         let seconds = self.seconds_of_tests(at, behind);
-        let when = |job: &Pending| seconds.get(&job.id).copied();
-        let victims = backfill_pass(&mut trial, &self.queue, (now, &when), params, &mut model);
+        let test_time = |job: &Pending| seconds.get(&job.id).copied();
+        let victims = backfill_pass(&mut trial, &self.queue, (now, &test_time), params, &mut model);
         self.cluster.machine.resources.bytes.copy_from(&trial.machine.resources.bytes);
         self.cluster.take_limits(&trial);
         self.cluster.take_preemptors(&trial);
@@ -486,12 +486,12 @@ impl<'a> PassReplay<'a> {
         let late = behind
             .iter()
             .take_while(|(_, h)| !over(h))
-            .filter(|(when, _)| self.time_in_seconds(*when) > self.time_in_seconds(at));
+            .filter(|(time, _)| self.time_in_seconds(*time) > self.time_in_seconds(at));
         let mut seconds = BTreeMap::new();
-        for (when, happening) in late {
+        for (time, happening) in late {
             if let Happening::Test(name, ..) = happening {
                 for id in self.golden.matching_jobs(*name) {
-                    seconds.entry(id).or_insert(self.time_in_seconds(*when));
+                    seconds.entry(id).or_insert(self.time_in_seconds(*time));
                 }
             }
         }

@@ -257,10 +257,10 @@ impl<'a> Makes<'a> {
         cluster: &ModelCluster,
         job: &Pending,
         nodes: NodeSet,
-        told: Option<&[GoldenShare]>,
+        shares: Option<&[GoldenShare]>,
     ) -> Alloc {
         let machine = &cluster.machine;
-        let recorded_alloc = told.and_then(|told| self.recorded_allocation(told, machine));
+        let recorded_alloc = shares.and_then(|shares| self.recorded_allocation(shares, machine));
         if let Some(alloc) = recorded_alloc.filter(|alloc| alloc.nodes == nodes) {
             return alloc;
         }

@@ -44,7 +44,7 @@ pub fn compare_priorities(golden: &Golden) -> Option<PriorityAgreement> {
     for (at, happening) in &golden.events {
         let now = second(*at);
         while let Some(when) =
-            next.filter(|&when| when < now || (when == now && is_calculated(&(*at, happening.clone()))))
+            next.filter(|&next_time| next_time < now || (next_time == now && is_calculated(&(*at, happening.clone()))))
         {
             let (runs, waits) = (
                 running_jobs.values().copied().collect::<Vec<_>>(),
@@ -63,24 +63,28 @@ pub fn compare_priorities(golden: &Golden) -> Option<PriorityAgreement> {
                 last = Some(now);
             }
             Happening::MainPass(_) | Happening::BackfillPass => unseen.clear(),
-            Happening::Submit(LineJob::Job(id), told) => {
+            Happening::Submit(LineJob::Job(id), recorded_priority) => {
                 let job = pending(*id);
                 unseen.insert(*id);
                 // One that is submitted held has none yet.
-                if *told > 0 {
-                    compare_priority(&mut agreement, model.priority_of(&job, now, &machine), *told);
+                if *recorded_priority > 0 {
+                    compare_priority(&mut agreement, model.priority_of(&job, now, &machine), *recorded_priority);
                 }
                 waiting_assocs.insert(*id, job.assoc);
             }
-            Happening::Priority(LineJob::Job(id), told) => {
-                let when = last.or(next.map(|next| next - period)).unwrap_or(now);
+            Happening::Priority(LineJob::Job(id), recorded_priority) => {
+                let calculation_time = last.or(next.map(|next| next - period)).unwrap_or(now);
                 let mut job = pending(*id);
                 job.weighed = !unseen.contains(id);
                 if !job.weighed {
                     // A job has no age before a pass has looked at it.
-                    job.accrue = when;
+                    job.accrue = calculation_time;
                 }
-                compare_priority(&mut agreement, model.priority_of(&job, when, &machine), *told);
+                compare_priority(
+                    &mut agreement,
+                    model.priority_of(&job, calculation_time, &machine),
+                    *recorded_priority,
+                );
             }
             Happening::MainStart(LineJob::Job(id), nodes) | Happening::BackfillStart(LineJob::Job(id), nodes) => {
                 let job = pending(*id);

@@ -76,7 +76,7 @@ impl SiteCommand {
 
 /// The jobs of numbers such as `7`, `7,9` and `8_3`; the number of an array means all of its tasks.
 fn parse_jobs(words: &[&str], golden: &Golden) -> BTreeSet<u32> {
-    let mut all = BTreeSet::new();
+    let mut jobs = BTreeSet::new();
     for text in words.iter().flat_map(|word| word.split(',')).filter(|text| !text.is_empty()) {
         let (number, task) =
             text.split_once('_').map_or((text, None), |(array, task)| (array, task.parse::<u32>().ok()));
@@ -88,11 +88,11 @@ fn parse_jobs(words: &[&str], golden: &Golden) -> BTreeSet<u32> {
                 (None, _) => job.slurm_id == number,
             };
             if is_named {
-                all.insert(place);
+                jobs.insert(place);
             }
         }
     }
-    all
+    jobs
 }
 
 fn parse_update(words: &[&str], golden: &Golden) -> Option<SiteCommand> {

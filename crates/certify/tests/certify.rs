@@ -11,16 +11,16 @@ use shared::shared;
 #[test]
 fn passes_are_those_of_a_real_slurm() {
     let Some(dir) = shared("golden/slurm") else { return };
-    let mut all = Agreement::default();
+    let mut total = Agreement::default();
     for golden in Golden::read_all(&dir).expect("recordings") {
         let (agreement, differences) = pass_by_pass(&golden);
         assert!(agreement.reaches_bar(), "{}: {agreement:?}\n{differences:#?}", golden.name);
-        all.add(&agreement);
+        total.add(&agreement);
         // Jobs that never started are for ever in the way of nothing.
-        let started = golden.jobs.iter().filter(|job| job.start >= 0).count();
-        assert!(agreement.starts >= started, "{}: {} of {started} starts", golden.name, agreement.starts);
+        let start_count = golden.jobs.iter().filter(|job| job.start >= 0).count();
+        assert!(agreement.starts >= start_count, "{}: {} of {start_count} starts", golden.name, agreement.starts);
     }
-    assert_eq!(all.same_starts, all.starts);
-    assert!(all.same_plans * 1000 >= all.plans * 999, "{all:?}");
-    assert!(all.passes_with_extra * 356 <= all.passes, "{all:?}");
+    assert_eq!(total.same_starts, total.starts);
+    assert!(total.same_plans * 1000 >= total.plans * 999, "{total:?}");
+    assert!(total.passes_with_extra * 356 <= total.passes, "{total:?}");
 }

@@ -240,7 +240,7 @@ fn in_two(study: &AdviceStudy<'_>) -> (Vec<AdviceCandidate>, Vec<AdviceCandidate
 }
 
 /// Returns the best of each kind so far; `None` before anything is tried.
-fn first_look(study: &AdviceStudy<'_>, periods: &[usize], what: &str) -> Option<String> {
+fn first_look(study: &AdviceStudy<'_>, periods: &[usize], period_name: &str) -> Option<String> {
     let candidates = study.tried_candidates();
     let is_live = |candidate: &&AdviceCandidate| matches!(candidate, AdviceCandidate::Live(_));
     let tried_live = candidates.iter().any(|candidate| is_live(&candidate));
@@ -263,7 +263,7 @@ fn first_look(study: &AdviceStudy<'_>, periods: &[usize], what: &str) -> Option<
     if tried_live {
         parts.push(format!("of live policies {}", best(true)));
     }
-    (!parts.is_empty()).then(|| format!("{what} at {}, not judged yet: {}", study.goal, parts.join("; ")))
+    (!parts.is_empty()).then(|| format!("{period_name} at {}, not judged yet: {}", study.goal, parts.join("; ")))
 }
 
 /// Periods to judge by.
@@ -327,14 +327,14 @@ fn figure_changes(
     study: &AdviceStudy<'_>,
     before: &[f64],
     after: &[f64],
-    found: &[Result<Estimate, NoEstimate>],
+    estimates: &[Result<Estimate, NoEstimate>],
 ) -> Vec<Figured> {
     let mut figures: Vec<Figured> = Vec::new();
     for (at, figure) in study.figures.iter().enumerate() {
         if study.figures[..at].contains(figure) {
             continue;
         }
-        let estimate = found.get(at + 1).copied().unwrap_or(Err(NoEstimate::TooFew));
+        let estimate = estimates.get(at + 1).copied().unwrap_or(Err(NoEstimate::TooFew));
         figures.push(Figured {
             figure: figure.to_string(),
             name: figure.name(),
@@ -357,48 +357,48 @@ fn find_reason(answer: &AdvisedWay, spread: f64, few: bool) -> AdviceReason {
     if (judgement.better as f64) < SURE * judgement.of as f64 {
         return AdviceReason::NotHeld;
     }
-    if judgement.got.is_none_or(|got| got >= -spread) {
+    if judgement.got.is_none_or(|gain| gain >= -spread) {
         return AdviceReason::WithinSpread;
     }
     if answer.unseen.decided { AdviceReason::Recommended } else { AdviceReason::Unclear }
 }
 
 /// Judges each choice on the half that it was not made on.
-fn judge_halves(study: &AdviceStudy<'_>, chosen: &[Option<Chosen>], divisions: &[[Vec<usize>; 2]]) -> HalfJudgement {
-    let mut judged = HalfJudgement::default();
-    let reversed_halves = divisions.iter().flat_map(|[one, other]| [other, one]);
+fn judge_halves(study: &AdviceStudy<'_>, choices: &[Option<Chosen>], divisions: &[[Vec<usize>; 2]]) -> HalfJudgement {
+    let mut judgement = HalfJudgement::default();
+    let reversed_halves = divisions.iter().flat_map(|[first_half, second_half]| [second_half, first_half]);
     let (mut promised_changes, mut actual_changes) = (Vec::new(), Vec::new());
     let mut names: Vec<(String, usize)> = Vec::new();
-    for (chosen, other) in chosen.iter().zip(reversed_halves) {
-        judged.of += 1;
-        let name = chosen.as_ref().map_or("as it is".to_string(), |chosen| study.candidate_name(&chosen.candidate));
-        match names.iter_mut().find(|(known, _)| *known == name) {
+    for (choice, opposite_half) in choices.iter().zip(reversed_halves) {
+        judgement.of += 1;
+        let name = choice.as_ref().map_or("as it is".to_string(), |choice| study.candidate_name(&choice.candidate));
+        match names.iter_mut().find(|(entry_name, _)| *entry_name == name) {
             Some((_, times)) => *times += 1,
             None => names.push((name, 1)),
         }
-        let judge = chosen
+        let judge = choice
             .as_ref()
-            .and_then(|chosen| Some((chosen.promised, study.judge_candidate(&chosen.candidate, other)?)));
+            .and_then(|choice| Some((choice.promised, study.judge_candidate(&choice.candidate, opposite_half)?)));
         let Some((promise, (worth, keeps))) = judge else {
-            judged.left += 1;
+            judgement.left += 1;
             actual_changes.push(0.0);
             continue;
         };
-        judged.better += usize::from(worth < 0.0 && keeps);
-        judged.kept += usize::from(keeps);
-        judged.half += usize::from(worth <= promise / 2.0);
+        judgement.better += usize::from(worth < 0.0 && keeps);
+        judgement.kept += usize::from(keeps);
+        judgement.half += usize::from(worth <= promise / 2.0);
         promised_changes.push(promise);
         actual_changes.push(worth);
-        judged.pairs.push((promise, worth));
+        judgement.pairs.push((promise, worth));
     }
     let mean = |all: &[f64]| arithmetic_mean(all.iter().copied());
-    (judged.promised, judged.got) = (mean(&promised_changes), mean(&actual_changes));
+    (judgement.promised, judgement.got) = (mean(&promised_changes), mean(&actual_changes));
     actual_changes.sort_unstable_by(f64::total_cmp);
-    judged.between =
+    judgement.between =
         actual_changes.len().checked_sub(1).map(|last| (actual_changes[last / 20], actual_changes[last - last / 20]));
     names.sort_by(|a, b| b.1.cmp(&a.1).then_with(|| a.0.cmp(&b.0)));
-    judged.chosen = names;
-    judged
+    judgement.chosen = names;
+    judgement
 }
 
 fn tried_candidate(
@@ -420,15 +420,15 @@ fn tried_candidate(
 
 /// Goes from the best goal to the longest wait: each is better in the longest wait than all before
 /// it. `tried` is in the order of the goal.
-fn trade_off_front(tried: &[Tried], longest: Option<usize>) -> Vec<String> {
+fn trade_off_front(trials: &[Tried], longest: Option<usize>) -> Vec<String> {
     let Some(at) = longest else { return Vec::new() };
     let mut best = f64::INFINITY;
     let mut front = Vec::new();
-    for one in tried {
-        let value = one.values.get(at).copied().unwrap_or(f64::INFINITY);
+    for trial in trials {
+        let value = trial.values.get(at).copied().unwrap_or(f64::INFINITY);
         if value < best {
             best = value;
-            front.push(one.name.clone());
+            front.push(trial.name.clone());
         }
     }
     front
@@ -455,7 +455,7 @@ mod tests {
     /// The second is beaten by the first in both, and the fourth by the third.
     #[test]
     fn the_front_has_what_nothing_beats() {
-        let one = |name: &str, change, longest| Tried {
+        let trial = |name: &str, change, longest| Tried {
             name: name.to_string(),
             policy: String::new(),
             live: false,
@@ -464,14 +464,14 @@ mod tests {
             phases: 1,
             values: vec![0.0, longest],
         };
-        let all = [
-            one("a", -0.3, 90.0),
-            one("b", -0.2, 95.0),
-            one("c", -0.1, 50.0),
-            one("d", 0.0, 50.0),
-            one("e", 0.1, 20.0),
+        let trials = [
+            trial("a", -0.3, 90.0),
+            trial("b", -0.2, 95.0),
+            trial("c", -0.1, 50.0),
+            trial("d", 0.0, 50.0),
+            trial("e", 0.1, 20.0),
         ];
-        assert_eq!(trade_off_front(&all, Some(1)), ["a", "c", "e"]);
-        assert_eq!(trade_off_front(&all, None), Vec::<String>::new());
+        assert_eq!(trade_off_front(&trials, Some(1)), ["a", "c", "e"]);
+        assert_eq!(trade_off_front(&trials, None), Vec::<String>::new());
     }
 }

@@ -26,16 +26,16 @@ pub fn conf_edits(conf: Option<&SlurmConf>, changes: &[&KnobChange]) -> Vec<Conf
             (name, false) => lines.push((name, value.clone())),
         }
     }
-    let mut all = Vec::new();
+    let mut edits = Vec::new();
     if conf.is_some_and(|conf| !conf.backfill) && words.iter().any(|(name, _)| name.starts_with("bf_")) {
-        all.push(conf_edit(conf, "SchedulerType", "sched/backfill"));
+        edits.push(conf_edit(conf, "SchedulerType", "sched/backfill"));
     }
     if !words.is_empty() {
         let now = conf.and_then(|conf| conf.setting_value("SchedulerParameters")).unwrap_or_default();
-        all.push(conf_edit(conf, "SchedulerParameters", &merge_parameters(now, &words)));
+        edits.push(conf_edit(conf, "SchedulerParameters", &merge_parameters(now, &words)));
     }
-    all.extend(lines.iter().map(|(key, value)| conf_edit(conf, key, value)));
-    all
+    edits.extend(lines.iter().map(|(key, value)| conf_edit(conf, key, value)));
+    edits
 }
 
 /// Sentences on settings that do not go together after some changes and did before: a
@@ -59,19 +59,19 @@ pub(crate) fn find_contradictions(conf: Option<&SlurmConf>, longest: i64, change
         }
         backfills |= name.starts_with("bf_");
     }
-    let mut all = Vec::new();
+    let mut contradictions = Vec::new();
     if let Some(conf) = conf {
         let before = conf.contradictions();
         let changed_conf = SlurmConf { sched, backfill: backfills, ..conf.clone() };
-        all.extend(changed_conf.contradictions().into_iter().filter(|text| !before.contains(text)));
+        contradictions.extend(changed_conf.contradictions().into_iter().filter(|text| !before.contains(text)));
     }
-    if let Some(window) = window.filter(|&window| backfills && window < longest && all.is_empty()) {
-        all.push(format!(
+    if let Some(window) = window.filter(|&window| backfills && window < longest && contradictions.is_empty()) {
+        contradictions.push(format!(
             "bf_window={window} min is below the longest limit of the jobs of this log, {longest} min: jobs planned beyond the \
              window are not protected"
         ));
     }
-    all
+    contradictions
 }
 
 fn conf_edit(conf: Option<&SlurmConf>, key: &str, value: &str) -> ConfEdit {

@@ -145,8 +145,8 @@ impl GoalFigure {
     }
 
     /// The value of one job and its weight; `None` where the job does not count in it.
-    pub(crate) fn job_value(&self, ended: &EndedJob<'_>, thresholds: Thresholds) -> Option<(f64, f64)> {
-        self.of_job(ended.job, (ended.wait_time(), ended.outcome.ran), thresholds)
+    pub(crate) fn job_value(&self, job: &EndedJob<'_>, thresholds: Thresholds) -> Option<(f64, f64)> {
+        self.of_job(job.job, (job.wait_time(), job.outcome.ran), thresholds)
     }
 
     /// The value of a job by its wait and the time that it ran, and its weight.
@@ -229,7 +229,7 @@ impl FromStr for GoalFigure {
                 expected_forms()
             )),
             Ok(measure) => Ok(GoalFigure::Goal(measure)),
-            Err(problem) if GOALS.iter().any(|known| known.eq_ignore_ascii_case(name)) => Err(problem),
+            Err(problem) if GOALS.iter().any(|goal| goal.eq_ignore_ascii_case(name)) => Err(problem),
             Err(_) => {
                 let catalogue = catalogue_names();
                 let known_names = GOALS.into_iter().chain(catalogue.iter().map(String::as_str));
@@ -302,7 +302,7 @@ mod tests {
 
     #[test]
     fn figures_are_read_as_they_are_written() {
-        for (text, printed) in [
+        for (text, canonical_text) in [
             ("tw", "Tw"),
             ("Tw(1h)", "Tw(3600s)"),
             ("AVGX", "avgX"),
@@ -314,7 +314,7 @@ mod tests {
             ("avgw( Partition = gpu )", "avgW(partition=gpu)"),
             ("maxW(account=physics)", "maxW(account=physics)"),
         ] {
-            assert_eq!(text.parse::<GoalFigure>().map(|f| f.to_string()).as_deref(), Ok(printed));
+            assert_eq!(text.parse::<GoalFigure>().map(|f| f.to_string()).as_deref(), Ok(canonical_text));
         }
         for (text, part) in [
             ("avgW(64)", "expected the widths of jobs"),

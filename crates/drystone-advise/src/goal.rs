@@ -229,14 +229,14 @@ mod tests {
 
     #[test]
     fn goals_are_read_as_they_are_written() {
-        for (text, printed) in [
+        for (text, canonical_text) in [
             ("tradeoff(Tw:avgX)", "tradeoff(Tw:avgX)"),
             (" Lexical( maxw > avgw )", "lexical(maxW>avgW)"),
             ("avgx", "avgX"),
             ("bounded_slowdown_mean", "bounded_slowdown_mean"),
             ("tradeoff(Tw(50h):wait_mean)", "tradeoff(Tw(180000s):wait_mean)"),
         ] {
-            assert_eq!(text.parse::<AdviceGoal>().map(|goal| goal.to_string()).as_deref(), Ok(printed));
+            assert_eq!(text.parse::<AdviceGoal>().map(|goal| goal.to_string()).as_deref(), Ok(canonical_text));
         }
         for (text, part) in [
             ("tradeof(Tw:avgX)", "Did you mean `tradeoff`?"),
@@ -278,7 +278,7 @@ mod tests {
 
     #[test]
     fn guards_are_read_and_kept() {
-        for (text, printed, most) in [
+        for (text, canonical_text, most) in [
             ("maxW<+20%", "maxW<+20%", 120.0),
             ("maxW <= 20%", "maxW<+20%", 120.0),
             ("avgX<-5%", "avgX<-5%", 95.0),
@@ -286,7 +286,7 @@ mod tests {
             ("avgX<10", "avgX<10", 10.0),
         ] {
             let guard: GoalGuard = text.parse().expect(text);
-            assert_eq!((guard.to_string().as_str(), guard.largest_allowed(100.0).round()), (printed, most));
+            assert_eq!((guard.to_string().as_str(), guard.largest_allowed(100.0).round()), (canonical_text, most));
             assert!(guard.is_kept(100.0, most) && !guard.is_kept(100.0, most * 1.01));
         }
         for (text, part) in [

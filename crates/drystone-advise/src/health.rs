@@ -107,7 +107,7 @@ fn check_window(case: &HealthCase<'_>) -> HealthRemark {
     let jobs = case.jobs.len().max(1) as f64;
     let work = |job: &RecordedJob| (job.end - job.start).max(0) as f64 * f64::from(job.procs);
     let (count, lost_work) =
-        case.jobs.iter().filter(beyond).fold((0.0, 0.0), |all, job| (all.0 + 1.0, all.1 + work(job)));
+        case.jobs.iter().filter(beyond).fold((0.0, 0.0), |sums, job| (sums.0 + 1.0, sums.1 + work(job)));
     let total_work: f64 = case.jobs.iter().map(work).sum();
     let longest = case.jobs.iter().map(|job| job.limit).max().unwrap_or(0);
     // Limits that hardly any job asks for are no reason for a window.
@@ -369,9 +369,9 @@ impl OverTime {
         events.sort_unstable();
         let (mut waiting_jobs, mut busy) = (0, 0);
         let mut steps: Vec<(i64, i64, i64)> = Vec::new();
-        for (at, queued, used) in events {
-            waiting_jobs += queued;
-            busy += used;
+        for (at, queue_change, use_change) in events {
+            waiting_jobs += queue_change;
+            busy += use_change;
             let step = (at, waiting_jobs, (i64::from(case.procs) - busy).max(0));
             match steps.last_mut() {
                 Some(last) if last.0 == at => *last = step,
@@ -442,8 +442,8 @@ mod tests {
         })
     }
 
-    fn of<'a>(all: &'a [HealthRemark], setting: &str) -> &'a HealthRemark {
-        all.iter().find(|remark| remark.setting == setting).expect(setting)
+    fn of<'a>(remarks: &'a [HealthRemark], setting: &str) -> &'a HealthRemark {
+        remarks.iter().find(|remark| remark.setting == setting).expect(setting)
     }
 
     /// One of ten jobs asks for three days, with Slurm's window of one.
@@ -451,11 +451,11 @@ mod tests {
     fn a_window_below_the_limits_in_use() {
         let mut jobs: Vec<RecordedJob> = (0..9).map(|k| job(k, k, k + 100, 3_600, 1, "")).collect();
         jobs.push(job(9, 9, 909, 3 * 86_400, 1, ""));
-        let all = remarks("", &jobs);
-        let found = of(&all, "bf_window");
-        assert!(found.change && found.set.as_deref() == Some("bf_window=4320"), "{found:?}");
+        let site_remarks = remarks("", &jobs);
+        let remark = of(&site_remarks, "bf_window");
+        assert!(remark.change && remark.set.as_deref() == Some("bf_window=4320"), "{remark:?}");
         // One job of ten, and 900 of 1,800 processor-seconds.
-        assert_eq!((found.evidence[0].value, found.evidence[1].value, found.evidence[2].value), (0.1, 0.5, 72.0));
+        assert_eq!((remark.evidence[0].value, remark.evidence[1].value, remark.evidence[2].value), (0.1, 0.5, 72.0));
         assert!(!of(&remarks("SchedulerParameters=bf_window=4320", &jobs), "bf_window").change);
     }
 
@@ -469,13 +469,13 @@ mod tests {
             job(0, 100, 200, 60, 1, ""),
             job(50, 100, 200, 60, 1, ""),
         ];
-        let all = remarks("SchedulerParameters=bf_max_job_test=3", &jobs);
-        let found = of(&all, "bf_max_job_test");
+        let site_remarks = remarks("SchedulerParameters=bf_max_job_test=3", &jobs);
+        let remark = of(&site_remarks, "bf_max_job_test");
         // Four wait for 50 of 200 seconds.
-        assert_eq!((found.change, found.evidence[0].value, found.evidence[2].value), (true, 0.25, 4.0));
-        assert_eq!(found.set.as_deref(), Some("bf_max_job_test=4"));
+        assert_eq!((remark.change, remark.evidence[0].value, remark.evidence[2].value), (true, 0.25, 4.0));
+        assert_eq!(remark.set.as_deref(), Some("bf_max_job_test=4"));
         // Four tests of a millisecond are no reason for bf_continue, and of a second they are.
-        assert!(!of(&all, "bf_continue").change);
+        assert!(!of(&site_remarks, "bf_continue").change);
         let (conf, cost) = (conf(""), PassCost::from_micros(1_000_000));
         let slow = check_health(&HealthCase {
             conf: &conf,
@@ -498,20 +498,20 @@ mod tests {
             job(60, 60, 200, 300, 2, "Resources"),
             job(0, 100, 150, 300, 4, "QOSMaxCpuPerUserLimit"),
         ];
-        let all = remarks("", &jobs);
-        let found = of(&all, "limits of QOS and accounts");
-        let hours: Vec<f64> = found.evidence.iter().map(|evidence| evidence.value).collect();
+        let site_remarks = remarks("", &jobs);
+        let remark = of(&site_remarks, "limits of QOS and accounts");
+        let hours: Vec<f64> = remark.evidence.iter().map(|evidence| evidence.value).collect();
         assert_eq!((hours[1], hours[2] * 3_600.0, hours[3] * 3_600.0), (1.0, 100.0, 60.0));
-        assert!(found.change, "60 of 100 s of all waiting");
+        assert!(remark.change, "60 of 100 s of all waiting");
     }
 
     #[test]
     fn weights_without_effect_are_named() {
         let jobs = [job(0, 0, 10, 60, 1, "")];
         let text = "PriorityType=priority/multifactor\nPriorityWeightPartition=1000\nPriorityWeightFairshare=10\nPriorityWeightQOS=5\nPriorityWeightAge=9";
-        let named: Vec<&str> = remarks(text, &jobs).iter().filter(|r| r.change).map(|r| r.setting).collect();
+        let settings: Vec<&str> = remarks(text, &jobs).iter().filter(|r| r.change).map(|r| r.setting).collect();
         assert_eq!(
-            named,
+            settings,
             ["PriorityWeightPartition", "PriorityWeightQOS", "PriorityWeightFairshare", "PriorityWeightAge"]
         );
         let named: Vec<&str> =

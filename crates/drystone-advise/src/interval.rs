@@ -20,12 +20,12 @@ pub(crate) fn estimate_measures(
         return Vec::new();
     }
     let mut buffer = Vec::new();
-    let mut mean = |sums: &[&PeriodFigures], kept: &[usize], left: Option<usize>| {
+    let mut mean = |sums: &[&PeriodFigures], subset: &[usize], omission: Option<usize>| {
         let mut mean = vec![0.0; figures.len()];
         let kept_sums: Vec<&&PeriodFigures> =
-            sums.iter().enumerate().filter(|(at, _)| Some(*at) != left).map(|(_, s)| s).collect();
+            sums.iter().enumerate().filter(|(at, _)| Some(*at) != omission).map(|(_, s)| s).collect();
         for sums in &kept_sums {
-            sums.collect_values(figures, kept, &mut buffer);
+            sums.collect_values(figures, subset, &mut buffer);
             mean.iter_mut().zip(&buffer).for_each(|(mean, value)| *mean += value / kept_sums.len() as f64);
         }
         mean
@@ -35,11 +35,11 @@ pub(crate) fn estimate_measures(
     let (before, after) = (mean(old, periods, None), mean(new, periods, None));
     let whole = logarithms(&before, &after);
     let mut phases: Vec<Vec<(f64, f64)>> = vec![Vec::new(); whole.len()];
-    let mut add = |others: Vec<Vec<f64>>| {
-        let count = others.len() as f64;
+    let mut add = |replicates: Vec<Vec<f64>>| {
+        let count = replicates.len() as f64;
         for (at, phases) in phases.iter_mut().enumerate() {
-            let mean = others.iter().map(|other| other[at]).sum::<f64>() / count;
-            let spread: f64 = others.iter().map(|other| (other[at] - mean).powi(2)).sum();
+            let mean = replicates.iter().map(|replicate| replicate[at]).sum::<f64>() / count;
+            let spread: f64 = replicates.iter().map(|replicate| (replicate[at] - mean).powi(2)).sum();
             phases.push(((count - 1.0) / count * spread, count - 1.0));
         }
     };
@@ -49,10 +49,10 @@ pub(crate) fn estimate_measures(
     if new.len() > 1 {
         add((0..new.len()).map(|phase| logarithms(&before, &mean(new, periods, Some(phase)))).collect());
     }
-    jackknife_estimates(periods.len(), &phases, |left| match left {
+    jackknife_estimates(periods.len(), &phases, |omission| match omission {
         None => whole.clone(),
-        Some(left) => {
-            let kept_periods = all_but(periods, left);
+        Some(period) => {
+            let kept_periods = all_but(periods, period);
             logarithms(&mean(old, &kept_periods, None), &mean(new, &kept_periods, None))
         }
     })

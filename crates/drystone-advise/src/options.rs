@@ -27,7 +27,7 @@ impl SiteKnobs {
         let new_values = changes.iter().flat_map(|change| change.set.iter()).map(|(key, value)| (*key, value.as_str()));
         let mut set: Vec<(&str, &str)> = Vec::new();
         for (key, value) in own.chain(new_values) {
-            set.retain(|(known, _)| *known != key);
+            set.retain(|(set_key, _)| *set_key != key);
             set.push((key, value));
         }
         words.extend(set.into_iter().map(|(key, value)| format!("{key}={}", quote_value(value))));
@@ -160,8 +160,8 @@ fn opened_together(params: &SchedParams, longest: i64) -> Vec<KnobChange> {
     if binding.len() > 2 {
         sets.push(binding.clone());
     }
-    for (at, one) in binding.iter().enumerate() {
-        sets.extend(binding[at + 1..].iter().map(|other| vec![one.clone(), other.clone()]));
+    for (at, change) in binding.iter().enumerate() {
+        sets.extend(binding[at + 1..].iter().map(|partner| vec![change.clone(), partner.clone()]));
     }
     sets.into_iter().map(|set| KnobChange { knob: OPENED_TOGETHER, set }).collect()
 }
@@ -181,13 +181,13 @@ fn priority_changes(site: &SiteKnobs) -> Vec<KnobChange> {
     let own = conf.map(|conf| conf.priority.clone()).unwrap_or_default();
     if !own.multifactor {
         // From first come, first served to weights that need no database.
-        let by_size = |favoured: &str| KnobChange {
+        let by_size = |preference: &str| KnobChange {
             knob: "priorityweightjobsize",
             set: vec![
                 ("prioritytype", "multifactor".to_string()),
                 ("priorityweightage", WEIGHT.to_string()),
                 ("priorityweightjobsize", WEIGHT.to_string()),
-                ("priorityfavorsmall", favoured.to_string()),
+                ("priorityfavorsmall", preference.to_string()),
             ],
         };
         return vec![by_size("yes"), by_size("no")];
@@ -212,11 +212,11 @@ fn priority_changes(site: &SiteKnobs) -> Vec<KnobChange> {
         changes.push(KnobChange::for_knob("priorityfavorsmall", if own.favor_small { "no" } else { "yes" }));
     } else {
         let heaviest = priority_weights(&own).into_iter().map(|(_, weight, _)| weight).fold(1.0, f64::max);
-        changes.extend(["yes", "no"].map(|favoured| KnobChange {
+        changes.extend(["yes", "no"].map(|preference| KnobChange {
             knob: "priorityweightjobsize",
             set: vec![
                 ("priorityweightjobsize", format_weight((heaviest / 2.0).max(1.0))),
-                ("priorityfavorsmall", favoured.to_string()),
+                ("priorityfavorsmall", preference.to_string()),
             ],
         }));
     }
@@ -298,7 +298,8 @@ pub(crate) fn in_slurm(param: &str) -> (&'static str, bool) {
         ("prioritydecayhalflife", "PriorityDecayHalfLife"),
         ("priorityfavorsmall", "PriorityFavorSmall"),
     ];
-    let counterpart = OTHERS.iter().find(|(ours, _)| *ours == param).map(|(_, theirs)| (*theirs, false));
+    let counterpart =
+        OTHERS.iter().find(|(own_name, _)| *own_name == param).map(|(_, slurm_name)| (*slurm_name, false));
     let knob = || KNOBS.iter().find(|knob| knob.name == param).map(|knob| (knob.name, true));
     counterpart.or_else(knob).unwrap_or(("", false))
 }
@@ -328,10 +329,10 @@ mod tests {
 
     #[test]
     fn what_is_in_force_is_not_tried() {
-        let all = names(&site("SchedulerParameters=bf_window=2880,bf_continue"));
-        assert!(all.contains(&"bf_continue=no".to_string()) && all.contains(&"bf_window=1440".to_string()));
-        assert!(!all.contains(&"bf_window=2880".to_string()), "{all:?}");
-        assert!(all.contains(&"PriorityWeightJobSize=1000, small jobs first".to_string()), "{all:?}");
+        let texts = names(&site("SchedulerParameters=bf_window=2880,bf_continue"));
+        assert!(texts.contains(&"bf_continue=no".to_string()) && texts.contains(&"bf_window=1440".to_string()));
+        assert!(!texts.contains(&"bf_window=2880".to_string()), "{texts:?}");
+        assert!(texts.contains(&"PriorityWeightJobSize=1000, small jobs first".to_string()), "{texts:?}");
         let builtin = names(&site("SchedulerType=sched/builtin"));
         assert!(
             builtin.contains(&"bf_interval=30".to_string())
@@ -360,17 +361,18 @@ mod tests {
 
     #[test]
     fn weights_that_count_are_turned_both_ways() {
-        let all = names(&site(
+        let texts = names(&site(
             "PriorityType=priority/multifactor\nPriorityWeightAge=1000\nPriorityWeightFairshare=10\nPriorityDecayHalfLife=14-0",
         ));
         assert!(
-            all.contains(&"priorityweightage=4000".to_string()) && all.contains(&"priorityweightage=250".to_string())
+            texts.contains(&"priorityweightage=4000".to_string())
+                && texts.contains(&"priorityweightage=250".to_string())
         );
         assert!(
-            !all.iter().any(|name| name.contains("fairshare")),
-            "without a database there is no fair share: {all:?}"
+            !texts.iter().any(|name| name.contains("fairshare")),
+            "without a database there is no fair share: {texts:?}"
         );
-        let all = names(&site(
+        let texts = names(&site(
             "AccountingStorageType=accounting_storage/slurmdbd\nPriorityType=priority/multifactor\nPriorityWeightFairshare=10\n\
              PriorityDecayHalfLife=14-0\nPriorityWeightJobSize=3",
         ));
@@ -380,7 +382,7 @@ mod tests {
             "prioritydecayhalflife=7-0",
             "priorityfavorsmall=yes",
         ] {
-            assert!(all.contains(&expected.to_string()), "{expected}: {all:?}");
+            assert!(texts.contains(&expected.to_string()), "{expected}: {texts:?}");
         }
     }
 
@@ -401,30 +403,30 @@ mod tests {
     /// weight of 0 is raised.
     #[test]
     fn what_hides_something_is_opened() {
-        let all = names(&site("SchedulerParameters=bf_max_job_test=1,bf_max_job_user=2,default_queue_depth=1"));
+        let texts = names(&site("SchedulerParameters=bf_max_job_test=1,bf_max_job_user=2,default_queue_depth=1"));
         for expected in [
             "bf_max_job_test=1000 bf_max_job_user=0 default_queue_depth=1000",
             "bf_max_job_test=1000 bf_max_job_user=0",
             "bf_max_job_user=0 default_queue_depth=1000",
         ] {
-            assert!(all.contains(&expected.to_string()), "{expected}: {all:?}");
+            assert!(texts.contains(&expected.to_string()), "{expected}: {texts:?}");
         }
         assert!(!names(&site("")).iter().any(|name| name.contains(' ') && name.starts_with("bf_")));
-        let all = names(&site(
+        let texts = names(&site(
             "AccountingStorageType=accounting_storage/slurmdbd\nPriorityType=priority/multifactor\nPriorityWeightAge=2000\n\
              PriorityWeightFairshare=0",
         ));
         for expected in ["priorityweightfairshare=2000", "priorityweightfairshare=20000"] {
-            assert!(all.contains(&expected.to_string()), "{expected}: {all:?}");
+            assert!(texts.contains(&expected.to_string()), "{expected}: {texts:?}");
         }
-        assert!(!all.iter().any(|name| name.contains("partition")), "one partition: {all:?}");
+        assert!(!texts.iter().any(|name| name.contains("partition")), "one partition: {texts:?}");
         // QOS of the same priority have nothing to weigh.
-        assert!(!all.iter().any(|name| name.contains("qos")), "{all:?}");
-        let mut ranked = site("PriorityType=priority/multifactor\nPriorityWeightAge=2000");
-        ranked.ranks_qos = true;
-        let all = names(&ranked);
+        assert!(!texts.iter().any(|name| name.contains("qos")), "{texts:?}");
+        let mut conf = site("PriorityType=priority/multifactor\nPriorityWeightAge=2000");
+        conf.ranks_qos = true;
+        let texts = names(&conf);
         for expected in ["priorityweightqos=2000", "priorityweightqos=20000"] {
-            assert!(all.contains(&expected.to_string()), "{expected}: {all:?}");
+            assert!(texts.contains(&expected.to_string()), "{expected}: {texts:?}");
         }
     }
 

@@ -87,7 +87,7 @@ pub(crate) fn search_settings<B: CandidateSimulator>(
     let mut choices: Vec<Option<Chosen>> = climbs.iter().zip(&finalists).map(best_finalist).collect();
     for round in 0..ROUNDS {
         let further =
-            |((climb, finalists), chosen): ((&Climb<'_>, &Vec<AdviceCandidate>), &Option<Chosen>)| match chosen {
+            |((climb, finalists), choice): ((&Climb<'_>, &Vec<AdviceCandidate>), &Option<Chosen>)| match choice {
                 Some(_) => Vec::new(),
                 None => climb.further_candidates(study, finalists).skip(round * MORE).take(MORE).collect(),
             };
@@ -96,9 +96,9 @@ pub(crate) fn search_settings<B: CandidateSimulator>(
         candidates.sort();
         candidates.dedup();
         study.learn_results(bench, &candidates, phases, "more clock phases")?;
-        for ((climb, further), chosen) in climbs.iter().zip(further).zip(&mut choices) {
-            if chosen.is_none() {
-                *chosen = choose_best(study, further, climb.periods);
+        for ((climb, further), choice) in climbs.iter().zip(further).zip(&mut choices) {
+            if choice.is_none() {
+                *choice = choose_best(study, further, climb.periods);
             }
         }
     }
@@ -124,10 +124,10 @@ pub(crate) fn known_settings(study: &AdviceStudy<'_>) -> Vec<AdviceCandidate> {
 /// As [`search_settings`], among candidates that are not combined: policies to run live, limits.
 pub(crate) fn choose_single(
     study: &AdviceStudy<'_>,
-    all: &[AdviceCandidate],
+    candidates: &[AdviceCandidate],
     directions: &[&[usize]],
 ) -> Vec<Option<Chosen>> {
-    directions.iter().map(|periods| choose_best(study, all.to_vec(), periods)).collect()
+    directions.iter().map(|periods| choose_best(study, candidates.to_vec(), periods)).collect()
 }
 
 /// The candidate that serves the goal best and keeps the guards, if it is better than the site as
@@ -143,7 +143,7 @@ pub(crate) fn choose_best(
         (keeps && promised_change < -spread).then_some(Chosen { candidate, promised: promised_change })
     });
     // Of equals the first, which is the simpler; each limit that is opened besides has to pay.
-    let price = |chosen: &Chosen| chosen.promised + WORTH * opened_besides(study, &chosen.candidate) as f64;
+    let price = |choice: &Chosen| choice.promised + WORTH * opened_besides(study, &choice.candidate) as f64;
     judgements.min_by(|a, b| price(a).total_cmp(&price(b)))
 }
 
@@ -155,8 +155,8 @@ fn opened_besides(study: &AdviceStudy<'_>, candidate: &AdviceCandidate) -> usize
     }
 }
 
-fn with_change(turned: &[usize], change: usize) -> AdviceCandidate {
-    let mut changes = turned.to_vec();
+fn with_change(indices: &[usize], change: usize) -> AdviceCandidate {
+    let mut changes = indices.to_vec();
     changes.push(change);
     changes.sort_unstable();
     AdviceCandidate::Slurm(changes)
@@ -173,7 +173,7 @@ impl<'a> Climb<'a> {
         judgements.sort_by(|a, b| price(a).total_cmp(&price(b)).then(a.0.cmp(&b.0)));
         let mut ranking: Vec<usize> = Vec::new();
         for &(at, _) in &judgements {
-            let same = |&other: &usize| is_conflict(study, other, at);
+            let same = |&place: &usize| is_conflict(study, place, at);
             if !ranking.iter().any(same) {
                 ranking.push(at);
             }
@@ -209,8 +209,8 @@ impl<'a> Climb<'a> {
 }
 
 /// Returns whether two changes set the same parameter.
-fn is_conflict(study: &AdviceStudy<'_>, one: usize, other: usize) -> bool {
-    let (one_change, other_change) = (&study.changes[one], &study.changes[other]);
+fn is_conflict(study: &AdviceStudy<'_>, first: usize, second: usize) -> bool {
+    let (one_change, other_change) = (&study.changes[first], &study.changes[second]);
     one_change.knob == other_change.knob
-        || one_change.set.iter().any(|(key, _)| other_change.set.iter().any(|(known, _)| known == key))
+        || one_change.set.iter().any(|(key, _)| other_change.set.iter().any(|(second_key, _)| second_key == key))
 }

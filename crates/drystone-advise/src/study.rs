@@ -75,11 +75,11 @@ impl PeriodFigures {
     }
 
     /// Takes these periods from another simulation.
-    pub(crate) fn replace_periods(&mut self, other: &PeriodFigures, periods: &[usize]) {
+    pub(crate) fn replace_periods(&mut self, source: &PeriodFigures, periods: &[usize]) {
         for &period in periods {
             let cells = period * self.figures..(period + 1) * self.figures;
-            self.cells[cells.clone()].copy_from_slice(&other.cells[cells]);
-            self.jobs[period] = other.jobs[period];
+            self.cells[cells.clone()].copy_from_slice(&source.cells[cells]);
+            self.jobs[period] = source.jobs[period];
         }
     }
 

@@ -80,7 +80,7 @@ pub(crate) fn change_estimates(
     let mut changes = estimate_measures((old, new), &study.figures, periods, measures);
     let after = mean_values(new, &study.figures, periods).unwrap_or_default();
     for (at, value) in after.iter().enumerate() {
-        if let Some(estimate) = changes.get_mut(at + 1).filter(|one| *value == 0.0 && one.is_err()) {
+        if let Some(estimate) = changes.get_mut(at + 1).filter(|change| *value == 0.0 && change.is_err()) {
             *estimate = all_gone(old, &study.figures, at, periods);
         }
     }
@@ -103,8 +103,10 @@ fn by_figures(
     let not_worse = |&at: &usize| relative_change(before[at], after[at]) <= 0.0;
     let known_estimates: Vec<Estimate> = counting.iter().filter_map(|&at| estimates.get(at + 1)?.ok()).collect();
     let corrected_values = correct_family(&known_estimates.iter().map(Estimate::p_value).collect::<Vec<f64>>());
-    let better =
-        known_estimates.iter().zip(corrected_values).any(|(one, p)| one.logarithm < 0.0 && p < 1.0 - CONFIDENCE);
+    let better = known_estimates
+        .iter()
+        .zip(corrected_values)
+        .any(|(estimate, p)| estimate.logarithm < 0.0 && p < 1.0 - CONFIDENCE);
     counting.iter().all(not_worse) && better
 }
 
@@ -118,7 +120,7 @@ fn compose_periods(
     let blocks = blocks_of(periods.len());
     let choices: Vec<Option<AdviceCandidate>> = blocks
         .iter()
-        .map(|block| choose_best(study, candidates.to_vec(), &all_but(periods, block)).map(|chosen| chosen.candidate))
+        .map(|block| choose_best(study, candidates.to_vec(), &all_but(periods, block)).map(|choice| choice.candidate))
         .collect();
     let baseline = AdviceStudy::baseline_candidate();
     let phases = choices.iter().flatten().map(|candidate| study.candidate_sums(candidate).len()).max()?;
@@ -127,12 +129,12 @@ fn compose_periods(
             let sums = study.candidate_sums(candidate);
             sums.get(phase % sums.len().max(1)).map(|sums| (*sums).clone())
         };
-        let mut all = of(&baseline)?;
+        let mut sums = of(&baseline)?;
         for (block, choice) in blocks.iter().zip(&choices) {
             let Some(choice) = choice else { continue };
-            all.replace_periods(&of(choice)?, &periods[block.clone()]);
+            sums.replace_periods(&of(choice)?, &periods[block.clone()]);
         }
-        Some(all)
+        Some(sums)
     };
     (0..phases).map(of_phase).collect()
 }

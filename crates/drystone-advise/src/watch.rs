@@ -33,8 +33,8 @@ impl<'a> PeriodObserver<'a> {
     }
 
     /// Without these jobs, of which it is not known how long they ran.
-    pub fn without_jobs(self, uncounted: Option<&'a BTreeSet<JobId>>) -> PeriodObserver<'a> {
-        PeriodObserver { uncounted, ..self }
+    pub fn without_jobs(self, exclusions: Option<&'a BTreeSet<JobId>>) -> PeriodObserver<'a> {
+        PeriodObserver { uncounted: exclusions, ..self }
     }
 
     pub fn into_sums(self) -> PeriodFigures {
@@ -43,15 +43,15 @@ impl<'a> PeriodObserver<'a> {
 }
 
 /// Returns whether a job counts, by its submission, its status and its outcome.
-fn is_counted(ended: &EndedJob<'_>, selection: JobSelection, uncounted: Option<&BTreeSet<JobId>>) -> bool {
-    let submit = ended.job.submit;
+fn is_counted(job: &EndedJob<'_>, selection: JobSelection, exclusions: Option<&BTreeSet<JobId>>) -> bool {
+    let submit = job.job.submit;
     let is_selected = match selection {
-        JobSelection::Completed => ended.truth.status == LogStatus::Completed,
+        JobSelection::Completed => job.truth.status == LogStatus::Completed,
         JobSelection::Submitted { from, until } => submit >= from && submit < until,
         // The periods begin and end with the window.
         JobSelection::All | JobSelection::Tsafrir | JobSelection::Window { .. } => true,
     };
-    is_selected && ended.outcome.found.is_none() && !uncounted.is_some_and(|jobs| jobs.contains(&ended.id))
+    is_selected && job.outcome.found.is_none() && !exclusions.is_some_and(|jobs| jobs.contains(&job.id))
 }
 
 /// Keeps the jobs of a simulation that count, to sum them up once thresholds are known.
@@ -65,8 +65,8 @@ pub struct EndedJobs<'a> {
 impl<'a> EndedJobs<'a> {
     /// Makes one for the jobs of a `selection`, as [`PeriodObserver::new`] takes it, without the
     /// `uncounted` ones.
-    pub fn new(selection: JobSelection, uncounted: Option<&'a BTreeSet<JobId>>) -> EndedJobs<'a> {
-        EndedJobs { selection, uncounted, jobs: Vec::new() }
+    pub fn new(selection: JobSelection, exclusions: Option<&'a BTreeSet<JobId>>) -> EndedJobs<'a> {
+        EndedJobs { selection, uncounted: exclusions, jobs: Vec::new() }
     }
 
     /// Returns the jobs with their waits and run times, in the order of their ends, in which a
@@ -79,9 +79,9 @@ impl<'a> EndedJobs<'a> {
 impl Observer for EndedJobs<'_> {
     const NOTES: bool = false;
 
-    fn note_end(&mut self, ended: &EndedJob<'_>) {
-        if is_counted(ended, self.selection, self.uncounted) {
-            self.jobs.push((ended.job.clone(), ended.wait_time(), ended.outcome.ran));
+    fn note_end(&mut self, job: &EndedJob<'_>) {
+        if is_counted(job, self.selection, self.uncounted) {
+            self.jobs.push((job.job.clone(), job.wait_time(), job.outcome.ran));
         }
     }
 }
@@ -89,14 +89,14 @@ impl Observer for EndedJobs<'_> {
 impl Observer for PeriodObserver<'_> {
     const NOTES: bool = false;
 
-    fn note_end(&mut self, ended: &EndedJob<'_>) {
-        let submit = ended.job.submit;
-        if !is_counted(ended, self.selection, self.uncounted) {
+    fn note_end(&mut self, job: &EndedJob<'_>) {
+        let submit = job.job.submit;
+        if !is_counted(job, self.selection, self.uncounted) {
             return;
         }
         let Some(period) = self.periods.find_period(submit) else { return };
         for (at, figure) in self.figures.iter().enumerate() {
-            if let Some((value, weight)) = figure.job_value(ended, self.thresholds) {
+            if let Some((value, weight)) = figure.job_value(job, self.thresholds) {
                 self.sums.of_mut(period, at).push(value, weight);
             }
         }

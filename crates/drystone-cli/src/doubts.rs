@@ -12,8 +12,8 @@ const FAR: f64 = 1.25;
 
 /// Says how much work was lost with jobs that are wider than the machine.
 pub(crate) fn say_what_work_is_lost(workload: &Workload, audit: &Audit) {
-    if let Some(said) = &audit.beyond {
-        message::print_warning(said);
+    if let Some(note) = &audit.beyond {
+        message::print_warning(note);
     }
     let dropped_jobs = audit.count_touched(CleaningRule::TooWide);
     let job_truths = workload.jobs().iter().zip(workload.truth());
@@ -33,15 +33,15 @@ pub(crate) fn say_what_work_is_lost(workload: &Workload, audit: &Audit) {
 }
 
 /// Says where the size given for the machine is far from the header's.
-pub(crate) fn say_where_sizes_differ(header: &SwfHeader, given: u32) {
+pub(crate) fn say_where_sizes_differ(header: &SwfHeader, machine_procs: u32) {
     let stated_procs = header.max_procs().or_else(|| header.max_nodes()).filter(|&procs| procs > 0);
-    let Some(stated) = stated_procs else { return };
-    let ratio = f64::from(given) / stated as f64;
+    let Some(header_procs) = stated_procs else { return };
+    let ratio = f64::from(machine_procs) / header_procs as f64;
     if !(1.0 / FAR..=FAR).contains(&ratio) {
         message::print_warning(&format!(
             "--procs {} is far from the header's {}: the offered load is {:.2} times what it was",
-            number::format_count(u64::from(given)),
-            number::format_count(stated.unsigned_abs()),
+            number::format_count(u64::from(machine_procs)),
+            number::format_count(header_procs.unsigned_abs()),
             1.0 / ratio
         ));
     }

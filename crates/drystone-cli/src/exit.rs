@@ -158,14 +158,14 @@ mod tests {
         assert!(failure.find_error::<SimulationError>().is_some(), "programs want to know which job");
         let text = failure.message();
         assert!(text.contains("policy easy") && text.contains("starts twice") && text.contains("#3"), "{text}");
-        let starved = SimulationError::Starved { waiting: 1, suspended: 0, first: JobId(0) };
-        assert_eq!(CommandFailure::simulation_error("easy", starved).exit_code(), VIOLATION);
+        let starvation = SimulationError::Starved { waiting: 1, suspended: 0, first: JobId(0) };
+        assert_eq!(CommandFailure::simulation_error("easy", starvation).exit_code(), VIOLATION);
     }
 
     #[test]
     fn a_closed_pipe_is_no_failure() {
-        let closed = io::Error::from(io::ErrorKind::BrokenPipe);
-        assert_eq!(CommandFailure::write_error("standard output", &closed).exit_code(), DONE);
+        let failure = io::Error::from(io::ErrorKind::BrokenPipe);
+        assert_eq!(CommandFailure::write_error("standard output", &failure).exit_code(), DONE);
         let full = io::Error::from(io::ErrorKind::StorageFull);
         assert_eq!(CommandFailure::write_error("out.csv", &full).exit_code(), USAGE);
     }

@@ -46,8 +46,8 @@ pub(crate) use wrong_kinds::InputKind;
 /// Parquet.
 pub(crate) fn as_log(path: &Path) -> Option<Result<LogFile, LogError>> {
     #[cfg(feature = "parquet")]
-    if let Some(opened) = parquet_log::as_log(path) {
-        return Some(opened);
+    if let Some(log_file) = parquet_log::as_log(path) {
+        return Some(log_file);
     }
     crate::site::as_log(path)
 }
@@ -92,11 +92,11 @@ impl WorkloadInput {
                 quoted_texts.join(", ")
             ));
         }
-        for (key, said, possible) in self.header.absurd_fields() {
-            message::print_warning(&format!("the header's {key}, {said}, cannot be and is ignored: it is {possible}"));
+        for (key, value, possible) in self.header.absurd_fields() {
+            message::print_warning(&format!("the header's {key}, {value}, cannot be and is ignored: it is {possible}"));
         }
         match args.procs {
-            Some(given) => doubts::say_where_sizes_differ(&self.header, given),
+            Some(procs) => doubts::say_where_sizes_differ(&self.header, procs),
             None => self.say_where_the_size_is_from(),
         }
         if let Some(zone) = Calendar::unknown_zone(&self.workload.provenance) {
@@ -152,8 +152,8 @@ impl WorkloadInput {
     /// Returns the selection of the jobs that count: as requested, else as the study or the site
     /// has it, else all.
     pub(crate) fn job_selection(&self, args: &SimulationArgs) -> JobSelection {
-        if let (Some(counted), None) = (self.counted_submits(), args.trim) {
-            return counted;
+        if let (Some(selection), None) = (self.counted_submits(), args.trim) {
+            return selection;
         }
         match (&self.site, args.trim, args.log.study) {
             (Some(site), None, None) => site.selection,
@@ -209,7 +209,7 @@ impl WorkloadInput {
         }
     }
 
-    fn say_what_was_dropped(&self, listed: bool) {
+    fn say_what_was_dropped(&self, has_list: bool) {
         use drystone::log::clean::CleaningEffect;
         let drop_texts: Vec<String> = self
             .audit
@@ -218,7 +218,7 @@ impl WorkloadInput {
             .map(|(rule, records)| format!("{} {rule}", number::format_count(records)))
             .collect();
         if !drop_texts.is_empty() {
-            let advice = if listed { "" } else { " (--audit FILE lists them)" };
+            let advice = if has_list { "" } else { " (--audit FILE lists them)" };
             let records = number::format_count(self.audit.records);
             message::print_note(&format!("of {records} records cleaning dropped {}{advice}", drop_texts.join(", ")));
         }
@@ -263,7 +263,7 @@ pub(crate) fn read_by(args: &SimulationArgs) -> [Option<&Path>; 9] {
 }
 
 /// Returns the policy that was asked for, else a site's own Slurm.
-pub(crate) fn policy_or_own(given: Option<&PolicySpec>, path: Option<&Path>) -> Result<PolicySpec, CommandFailure> {
+pub(crate) fn policy_or_own(policy: Option<&PolicySpec>, path: Option<&Path>) -> Result<PolicySpec, CommandFailure> {
     let own = || -> Result<_, CommandFailure> {
         crate::site::own_policy(path)?.ok_or_else(|| {
             CommandFailure::usage_error(
@@ -271,7 +271,7 @@ pub(crate) fn policy_or_own(given: Option<&PolicySpec>, path: Option<&Path>) -> 
             )
         })
     };
-    given.cloned().map_or_else(own, Ok)
+    policy.cloned().map_or_else(own, Ok)
 }
 
 /// The policy in the variant of the study, where it has one. Says which of its parameters change

@@ -64,7 +64,8 @@ fn run_with(args: Vec<OsString>) -> u8 {
         return end_program(Err(failure));
     }
     let matches = args::build_command(is_all).try_get_matches_from(args);
-    let cli = match matches.and_then(|found| <args::Cli as clap::FromArgMatches>::from_arg_matches(&found)) {
+    let cli = match matches.and_then(|arg_matches| <args::Cli as clap::FromArgMatches>::from_arg_matches(&arg_matches))
+    {
         Ok(cli) => cli,
         Err(error) => {
             if error.use_stderr() {

@@ -73,9 +73,9 @@ pub(crate) fn of_words(words: &[&str]) -> Result<Command, CommandFailure> {
     parse_command(&words.iter().map(ToString::to_string).collect::<Vec<_>>())
 }
 
-fn build_command(name: &str, fixed: &[&str], options: &[String]) -> Result<Command, CommandFailure> {
+fn build_command(name: &str, prefix: &[&str], options: &[String]) -> Result<Command, CommandFailure> {
     let mut words = vec![name.to_string()];
-    words.extend(fixed.iter().map(ToString::to_string));
+    words.extend(prefix.iter().map(ToString::to_string));
     words.extend_from_slice(options);
     parse_command(&words)
 }
@@ -98,10 +98,10 @@ fn localise_input<'a>(input: &'a WorkloadInput, specs: &[PolicySpec]) -> Cow<'a,
 }
 
 /// Refuses several pools, for a question about one machine.
-fn one_machine(input: &WorkloadInput, what: &str) -> Result<(), CommandFailure> {
+fn one_machine(input: &WorkloadInput, subject: &str) -> Result<(), CommandFailure> {
     match input.pool_division() {
         Some(_) => Err(CommandFailure::usage_error(format_args!(
-            "{what} is about one machine, and the site has several pools; SITE#POOL names one"
+            "{subject} is about one machine, and the site has several pools; SITE#POOL names one"
         ))),
         None => Ok(()),
     }
@@ -115,10 +115,10 @@ fn from_site(source: &mut SourceArgs, input: &WorkloadInput) {
 }
 
 /// Refuses jobs of several sizes and power, for a question about jobs of one size each.
-fn one_size(input: Option<&WorkloadInput>, what: &str) -> Result<(), CommandFailure> {
+fn one_size(input: Option<&WorkloadInput>, subject: &str) -> Result<(), CommandFailure> {
     match input.is_some_and(WorkloadInput::is_shaped) {
         true => Err(CommandFailure::usage_error(format_args!(
-            "{what} is about jobs of one size each, and these have several, or power is counted; take the log without shapes"
+            "{subject} is about jobs of one size each, and these have several, or power is counted; take the log without shapes"
         ))),
         false => Ok(()),
     }
@@ -399,7 +399,7 @@ impl LibraryComparison {
                 if input.site.is_some() { crate::commands::compare::policies_to_compare(&args)? } else { Vec::new() };
             judge_comparison(&args, &localise_input(input, &specs), stop)
         })?;
-        Ok(outcome.what.map(|judged| WithNotes { what: LibraryComparison(judged), messages: outcome.messages }))
+        Ok(outcome.what.map(|comparison| WithNotes { what: LibraryComparison(comparison), messages: outcome.messages }))
     }
 
     /// As [`LibraryRun::results`].

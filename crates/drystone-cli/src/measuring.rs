@@ -12,10 +12,10 @@ pub(crate) fn metrics_config(
     selection: JobSelection,
     excessive: &[Span],
     keep_jobs: bool,
-    detailed: bool,
+    is_detailed: bool,
 ) -> MetricsConfig {
     let mut categories = args.by.clone();
-    if detailed {
+    if is_detailed {
         categories.extend(DETAILED.iter().filter(|s| !args.by.contains(s)));
     }
     MetricsConfig {
@@ -23,7 +23,7 @@ pub(crate) fn metrics_config(
         categories,
         category_percentiles: true,
         excessive: excessive.to_vec(),
-        keep_jobs: keep_jobs || detailed,
+        keep_jobs: keep_jobs || is_detailed,
         ..MetricsConfig::default()
     }
 }
@@ -37,7 +37,7 @@ pub(crate) fn plot_details(
     args: &SimulationArgs,
     report: &mut Report,
     (baseline, batch): (Option<&[JobRow]>, usize),
-    watched: Option<Watcher>,
+    watcher: Option<Watcher>,
 ) -> PlotDetails {
     let find = |scheme: Scheme| report.categories.iter().find(|c| c.scheme == scheme);
     let material = Material {
@@ -47,7 +47,7 @@ pub(crate) fn plot_details(
         classes: find(Scheme::Chiang),
         users: find(Scheme::User),
     };
-    let mut details = PlotDetails::from_material(material, watched);
+    let mut details = PlotDetails::from_material(material, watcher);
     details.power = report.sizes.as_mut().and_then(|sizes| sizes.timeline.take());
     report.categories.retain(|c| args.by.contains(&c.scheme));
     details

@@ -45,19 +45,19 @@ struct ProgressLines {
 
 impl ProgressLines {
     /// Tells how far the work is, once in each minute.
-    fn print_line(&self, done: u64, spent: Duration) {
-        let minutes = spent.as_secs() / 60;
+    fn print_line(&self, done_count: u64, duration: Duration) {
+        let minutes = duration.as_secs() / 60;
         if self.minutes.fetch_max(minutes, Ordering::Relaxed) >= minutes {
             return;
         }
         let ProgressLines { what, unit, .. } = self;
-        let Some(total) = self.total.filter(|&total| total >= done && done > 0) else {
-            return message::print_note(&format!("{what}: {} {unit} in {minutes} min", format_count(done)));
+        let Some(total) = self.total.filter(|&total| total >= done_count && done_count > 0) else {
+            return message::print_note(&format!("{what}: {} {unit} in {minutes} min", format_count(done_count)));
         };
-        let remaining_seconds = spent.as_secs_f64() / done as f64 * (total - done) as f64;
+        let remaining_seconds = duration.as_secs_f64() / done_count as f64 * (total - done_count) as f64;
         message::print_note(&format!(
             "{what}: {} of {} {unit}, {} min so far, about {:.0} min left",
-            format_count(done),
+            format_count(done_count),
             format_count(total),
             minutes,
             (remaining_seconds / 60.0).ceil()
@@ -68,17 +68,17 @@ impl ProgressLines {
 impl WorkProgress {
     /// Work counted in `unit` (`jobs`), of which there is `total` if known.
     #[expect(clippy::disallowed_methods, reason = "when to show a bar")]
-    pub(crate) fn new(what: &str, unit: &str, total: Option<u64>) -> WorkProgress {
+    pub(crate) fn new(subject: &str, unit: &str, total: Option<u64>) -> WorkProgress {
         let bytes = unit == "bytes";
         let template = match (total.is_some(), bytes) {
             (true, false) => {
-                format!("{what} [{{bar:30}}] {{human_pos}}/{{human_len}} {unit}, {{rate}}/s, {{left}} left{{msg}}")
+                format!("{subject} [{{bar:30}}] {{human_pos}}/{{human_len}} {unit}, {{rate}}/s, {{left}} left{{msg}}")
             }
             (true, true) => {
-                format!("{what} [{{bar:30}}] {{bytes}}/{{total_bytes}}, {{bytes_per_sec}}, {{eta}} left")
+                format!("{subject} [{{bar:30}}] {{bytes}}/{{total_bytes}}, {{bytes_per_sec}}, {{eta}} left")
             }
-            (false, false) => format!("{what} {{human_pos}} {unit}, {{rate}}/s"),
-            (false, true) => format!("{what} {{bytes}}, {{bytes_per_sec}}"),
+            (false, false) => format!("{subject} {{human_pos}} {unit}, {{rate}}/s"),
+            (false, true) => format!("{subject} {{bytes}}, {{bytes_per_sec}}"),
         };
         let bar = ProgressBar::with_draw_target(total, ProgressDrawTarget::hidden());
         if let Ok(style) = ProgressStyle::with_template(&template) {
@@ -88,7 +88,7 @@ impl WorkProgress {
             bar.set_style(style.progress_chars("=> "));
         }
         let lines = (nobody_watches() && !message::is_quiet() && !message::is_overheard()).then(|| ProgressLines {
-            what: what.to_string(),
+            what: subject.to_string(),
             unit: unit.to_string(),
             total,
             minutes: AtomicU64::new(0),
@@ -137,19 +137,19 @@ impl WorkProgress {
     /// Says how long the rest will take, where no bar says it and that is more than half a minute:
     /// so many of all the `things` are done.
     #[cfg(feature = "sites")]
-    pub(crate) fn forecast_remaining(&self, done: u64, all: u64, things: &str) {
+    pub(crate) fn forecast_remaining(&self, done_count: u64, total: u64, things: &str) {
         let remaining_seconds =
-            self.since.elapsed().as_secs_f64() / done.max(1) as f64 * all.saturating_sub(done) as f64;
+            self.since.elapsed().as_secs_f64() / done_count.max(1) as f64 * total.saturating_sub(done_count) as f64;
         if nobody_watches() && remaining_seconds >= 30.0 {
             message::print_note(&format!(
-                "about {} for {all} {things}",
+                "about {} for {total} {things}",
                 HumanDuration(Duration::from_secs_f64(remaining_seconds))
             ));
         }
     }
 
-    pub(crate) fn add_done(&self, done: u64) {
-        self.bar.inc(done);
+    pub(crate) fn add_done(&self, amount: u64) {
+        self.bar.inc(amount);
         if let Some(lines) = &self.lines {
             lines.print_line(self.bar.position(), self.since.elapsed());
         }
@@ -230,15 +230,15 @@ const RECENT: Duration = Duration::from_secs(5);
 const APART: Duration = Duration::from_millis(200);
 
 impl RecentRate {
-    fn new(shown: RateText) -> RecentRate {
-        RecentRate { shown, seen: VecDeque::new() }
+    fn new(format_rate: RateText) -> RecentRate {
+        RecentRate { shown: format_rate, seen: VecDeque::new() }
     }
 
-    fn note_progress(&mut self, now: Instant, done: u64) {
+    fn note_progress(&mut self, now: Instant, done_count: u64) {
         if self.seen.back().is_some_and(|(then, _)| now.saturating_duration_since(*then) < APART) {
             return;
         }
-        self.seen.push_back((now, done));
+        self.seen.push_back((now, done_count));
         while self.seen.get(1).is_some_and(|(then, _)| now.saturating_duration_since(*then) >= RECENT) {
             self.seen.pop_front();
         }

@@ -37,7 +37,7 @@ fn explain_no_effect(workload: &Workload, before: &ResourceTable) -> Option<Stri
         workload.jobs().iter().flat_map(|job| table.demand_totals(job.demand)).map(|&(resource, _)| resource).collect();
     let names = |of: &BTreeSet<ResourceId>| {
         let names: Vec<&str> =
-            of.iter().filter_map(|&id| table.find_resource(id)).map(|one| one.name.as_str()).collect();
+            of.iter().filter_map(|&id| table.find_resource(id)).map(|resource| resource.name.as_str()).collect();
         names.join(", ")
     };
     if !changed_resources.is_empty() && changed_resources.is_disjoint(&demanded_resources) {
@@ -105,8 +105,8 @@ impl RealArgs {
         let (name, text) = read_text(file)?;
         let before = workload.resources().cloned();
         let mut workload = supply::give_supply(workload, text.as_bytes(), &name).map_err(CommandFailure::caused_by)?;
-        if let Some(why) = before.and_then(|before| explain_no_effect(&workload, &before)) {
-            message::print_warning(&format!("{name}: no job is simulated differently for this table: {why}"));
+        if let Some(reason) = before.and_then(|before| explain_no_effect(&workload, &before)) {
+            message::print_warning(&format!("{name}: no job is simulated differently for this table: {reason}"));
         }
         let meta = FileMeta::from_text(name, &text);
         let value = format!("{} ({})", meta.file, meta.hash);

@@ -80,7 +80,10 @@ pub(crate) fn path_of_job(path: &Path, job: &str) -> PathBuf {
     let own = || path.to_path_buf();
     let Some((folder, None)) = split_site_path(path) else { return own() };
     let Ok(site) = drystone_site::open_folder(&folder) else { return own() };
-    let pool = (0..site.len()).map(|at| site.job_at(at)).find(|one| one.display_name() == job).map(|one| one.pool);
+    let pool = (0..site.len())
+        .map(|at| site.job_at(at))
+        .find(|job_entry| job_entry.display_name() == job)
+        .map(|job_entry| job_entry.pool);
     match pool.and_then(|pool| (pool != busiest_pool(&site)).then(|| site.manifest.pools.get(usize::from(pool)))?) {
         Some(pool) => PathBuf::from(format!("{}#{}", folder.display(), pool.name)),
         None => own(),
@@ -348,9 +351,9 @@ const RESET_REMARK: &str = "PriorityUsageResetPeriod=";
 /// Tells once what is worth knowing about a `slurm.conf`; of one that an import has written, only
 /// that the import told it. One that does not read is an error elsewhere. Where the policy is
 /// `dated`, use is forgotten on the days of the calendar, and no remark on them is printed.
-pub(crate) fn remarks_of(path: &Path, dated: bool) {
+pub(crate) fn remarks_of(path: &Path, is_dated: bool) {
     let Ok(mut conf) = SlurmConf::read_file(path) else { return };
-    conf.remarks.retain(|remark| !(dated && remark.text.starts_with(RESET_REMARK)));
+    conf.remarks.retain(|remark| !(is_dated && remark.text.starts_with(RESET_REMARK)));
     if let Some(parent) = path.parent().filter(|parent| !conf.remarks.is_empty() && split_site_path(parent).is_some()) {
         if is_new(format!("site {}", parent.display())) {
             let count = format_plural(conf.remarks.len() as u64, "remark");
@@ -363,12 +366,12 @@ pub(crate) fn remarks_of(path: &Path, dated: bool) {
 
 /// Tells what is worth knowing about a `slurm.conf` that is imported as `known`, which has what
 /// the cluster says of settings that the file leaves open.
-pub(crate) fn remarks_at_import(path: &Path, known: &str) {
+pub(crate) fn remarks_at_import(path: &Path, import_text: &str) {
     let Ok(conf) = SlurmConf::read_file(path) else { return };
-    let assumed_remarks = SlurmConf::parse(known, path).map_or_else(|_| Vec::new(), |conf| conf.remarks);
+    let assumed_remarks = SlurmConf::parse(import_text, path).map_or_else(|_| Vec::new(), |conf| conf.remarks);
     let holds = |own: &ConfRemark| {
         own.topic != Topic::Assumed
-            || assumed_remarks.iter().any(|other| other.topic == own.topic && other.text == own.text)
+            || assumed_remarks.iter().any(|remark| remark.topic == own.topic && remark.text == own.text)
     };
     tell_each(conf.remarks.iter().filter(|own| holds(own)));
 }
@@ -385,7 +388,7 @@ fn tell_each<'a>(remarks: impl IntoIterator<Item = &'a ConfRemark>) {
 /// Returns whether this is the first remark of its kind.
 fn is_new(text: String) -> bool {
     static TOLD: Mutex<BTreeSet<String>> = Mutex::new(BTreeSet::new());
-    TOLD.lock().is_ok_and(|mut told| told.insert(text))
+    TOLD.lock().is_ok_and(|mut texts| texts.insert(text))
 }
 
 /// Registers Slurm's own schedulers as policies.

@@ -83,8 +83,8 @@ impl Observer for HoldObserver<'_> {
         self.queue.iter_mut().for_each(|queue| queue.note_wait(id));
     }
 
-    fn note_adoption(&mut self, _: Time, id: JobId, adopted: &Adopted) {
-        match adopted {
+    fn note_adoption(&mut self, _: Time, id: JobId, adoption: &Adopted) {
+        match adoption {
             Adopted::Running { .. } => self.queue.iter_mut().for_each(|queue| queue.note_start(id)),
             Adopted::Held | Adopted::Suspended { .. } => self.queue.iter_mut().for_each(|queue| queue.note_leave(id)),
             Adopted::Waiting => {}
@@ -127,12 +127,12 @@ impl Observer for HoldObserver<'_> {
         self.queue.iter_mut().for_each(|queue| queue.note_leave(id));
     }
 
-    fn note_loss(&mut self, ended: &EndedJob<'_>) {
-        self.queue.iter_mut().for_each(|queue| queue.note_stop(ended.id));
+    fn note_loss(&mut self, job: &EndedJob<'_>) {
+        self.queue.iter_mut().for_each(|queue| queue.note_stop(job.id));
     }
 
-    fn note_end(&mut self, ended: &EndedJob<'_>) {
-        self.queue.iter_mut().for_each(|queue| queue.note_stop(ended.id));
+    fn note_end(&mut self, job: &EndedJob<'_>) {
+        self.queue.iter_mut().for_each(|queue| queue.note_stop(job.id));
     }
 
     fn note_settlement(&mut self, now: Time, levels: Levels) {
@@ -152,7 +152,8 @@ impl HeldWaits {
         stop: &AtomicBool,
     ) -> Result<Option<HeldWaits>, CommandFailure> {
         let queue = ResourceWaits::for_workload(&input.workload);
-        if input.workload.circumstances().is_none_or(|known| known.limits.is_empty()) && queue.is_none() {
+        if input.workload.circumstances().is_none_or(|circumstances| circumstances.limits.is_empty()) && queue.is_none()
+        {
             return Ok(None);
         }
         let spec: PolicySpec = POLICY.parse()?;

@@ -14,17 +14,17 @@ pub(crate) struct WaitingNote {
 }
 
 impl WaitingNote {
-    pub(crate) fn new(what: &str) -> WaitingNote {
+    pub(crate) fn new(subject: &str) -> WaitingNote {
         if nobody_watches() {
             return WaitingNote { over: None, thread: None };
         }
-        WaitingNote::start_after(PATIENCE, what)
+        WaitingNote::start_after(PATIENCE, subject)
     }
 
     /// The thread says in the end whether anything was shown.
-    fn start_after(patience: Duration, what: &str) -> WaitingNote {
+    fn start_after(patience: Duration, subject: &str) -> WaitingNote {
         let bar = ProgressBar::with_draw_target(None, ProgressDrawTarget::hidden());
-        if let Ok(style) = ProgressStyle::with_template(&format!("{what}, {{elapsed}}")) {
+        if let Ok(style) = ProgressStyle::with_template(&format!("{subject}, {{elapsed}}")) {
             bar.set_style(style);
         }
         let (over, waits) = mpsc::channel::<()>();

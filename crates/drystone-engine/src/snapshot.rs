@@ -148,8 +148,8 @@ mod tests {
     fn what_is_no_state_of_this_kind_and_layout_is_refused() {
         let good = write_state(Contents::Session, &7u32).expect("saves");
         assert_eq!(read_state::<u32>(Contents::Session, &good), Ok(7));
-        let other = read_state::<u32>(Contents::Simulation, &good).expect_err("another kind");
-        assert_eq!(other.to_string(), "saved state: it is that of a session, not of a simulation");
+        let kind_error = read_state::<u32>(Contents::Simulation, &good).expect_err("another kind");
+        assert_eq!(kind_error.to_string(), "saved state: it is that of a session, not of a simulation");
         for bad in [&b""[..], b"DRYSTON", b"\0\0\0\0\0\0\0\0\0\0", &good[1..]] {
             let error = read_state::<u32>(Contents::Session, bad).expect_err("no state");
             assert_eq!(error, SnapshotError::NoState { expected: "session" });

@@ -136,7 +136,7 @@ impl AgentDesk {
             self.looked = None;
         }
         self.forget_rejections(id);
-        if self.blocked.is_some_and(|blocked| blocked.job == id) {
+        if self.blocked.is_some_and(|head| head.job == id) {
             self.blocked = None;
         }
     }
@@ -153,14 +153,14 @@ impl AgentDesk {
     /// Returns whether the agent is asked now. If not, all that there is to do at this pass has
     /// been done.
     pub(crate) fn is_agent_asked(&mut self, view: &View<'_>, actions: &mut Actions) -> bool {
-        if let Some(blocked) = self.blocked {
-            if blocked.procs > self.free {
-                self.fill_around(blocked, view, actions);
+        if let Some(head) = self.blocked {
+            if head.procs > self.free {
+                self.fill_around(head, view, actions);
                 return false;
             }
             self.blocked = None;
             self.looked = None;
-            if let Some(at) = self.queue.find_position(blocked.job) {
+            if let Some(at) = self.queue.find_position(head.job) {
                 self.start_job(at, StartReason::Head, view, actions);
             }
         }
@@ -379,7 +379,7 @@ impl AgentDesk {
         self.wake = Some(now + self.patience);
     }
 
-    fn start_job(&mut self, at: usize, why: StartReason, view: &View<'_>, actions: &mut Actions) {
+    fn start_job(&mut self, at: usize, reason: StartReason, view: &View<'_>, actions: &mut Actions) {
         let DeskJob { id, procs, prediction, .. } = self.queue.remove(at);
         let id = JobId(id);
         (self.looked, self.foreseen) = (None, None);
@@ -388,13 +388,13 @@ impl AgentDesk {
         if !self.rejected.is_empty() {
             self.forget_rejections(id);
         }
-        actions.start_job(id, why);
+        actions.start_job(id, reason);
     }
 
     /// Returns the shadow of a blocked job. In an environment the shadow stays the same until a job
     /// starts, ends or outlives its prediction; a real machine also changes in other ways.
-    fn find_shadow(&mut self, blocked: BlockedJob, view: &View<'_>) -> Option<Shadow> {
-        let (job, free) = (blocked.job, self.free);
+    fn find_shadow(&mut self, head: BlockedJob, view: &View<'_>) -> Option<Shadow> {
+        let (job, free) = (head.job, self.free);
         let running_count = view.running_jobs().len() + self.started.len();
         if let Some(before) = self.foreseen
             && (before.job, before.running, before.free) == (job, running_count, free)
@@ -403,7 +403,7 @@ impl AgentDesk {
             return Some(before.shadow);
         }
         self.started.sort_shared_by_key(|job| (job.end, job.id));
-        let missing = blocked.procs - free;
+        let missing = head.procs - free;
         let shadow = view.running_jobs().shadow_with(&self.started, missing, ExtraRule::All, Time::MIN)?;
         if !self.announces {
             let ends = [self.started.first().copied(), view.running_jobs().first_ending()];
@@ -414,20 +414,20 @@ impl AgentDesk {
     }
 
     /// Starts what does not delay a blocked job.
-    fn fill_around(&mut self, blocked: BlockedJob, view: &View<'_>, actions: &mut Actions) {
+    fn fill_around(&mut self, head: BlockedJob, view: &View<'_>, actions: &mut Actions) {
         if self.fill == Fill::Nothing && !self.announces {
             return;
         }
-        let shadow = match blocked.shadow {
+        let shadow = match head.shadow {
             Some(shadow) => shadow,
             None => {
-                let Some(shadow) = self.find_shadow(blocked, view) else { return };
+                let Some(shadow) = self.find_shadow(head, view) else { return };
                 // RLScheduler asks once, when the job becomes the next.
-                if self.fill == Fill::Short && self.blocked == Some(blocked) {
-                    self.blocked = Some(BlockedJob { shadow: Some(shadow), ..blocked });
+                if self.fill == Fill::Short && self.blocked == Some(head) {
+                    self.blocked = Some(BlockedJob { shadow: Some(shadow), ..head });
                 }
                 if self.announces {
-                    let (job, latest) = (blocked.job, Time::MAX);
+                    let (job, latest) = (head.job, Time::MAX);
                     actions.push(Action::Reserve { job, start: shadow.time, latest });
                 }
                 shadow
@@ -444,13 +444,13 @@ impl AgentDesk {
         let same = Looked { jobs: 0, free: self.free, shadow };
         // What did not fit before does not fit now: only the window has shrunk since.
         let mut at = match self.looked {
-            Some(looked) if Looked { jobs: 0, ..looked } == same => looked.jobs.min(self.queue.len()),
+            Some(look) if Looked { jobs: 0, ..look } == same => look.jobs.min(self.queue.len()),
             _ => 0,
         };
         while let Some(next) = self.next_fit(at, fit) {
             at = next;
             let DeskJob { id, procs, prediction, .. } = self.queue.jobs[at];
-            if JobId(id) == blocked.job {
+            if JobId(id) == head.job {
                 at += 1;
                 continue;
             }

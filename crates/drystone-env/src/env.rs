@@ -186,7 +186,7 @@ impl Env {
     }
 
     /// Begins the next episode.
-    pub(crate) fn reset(&mut self, shown: &mut ObservationBuffers<'_>) -> Result<(), EnvError> {
+    pub(crate) fn reset(&mut self, buffers: &mut ObservationBuffers<'_>) -> Result<(), EnvError> {
         loop {
             self.begin_episode();
             if self.go_on()? {
@@ -195,7 +195,7 @@ impl Env {
             // Every job started without a question: a sum over nothing teaches nothing, so the next
             // one is played.
         }
-        self.write_observation(shown)
+        self.write_observation(buffers)
     }
 
     fn begin_episode(&mut self) {
@@ -314,7 +314,7 @@ impl Env {
         Ok(())
     }
 
-    pub(crate) fn step(&mut self, action: usize, shown: &mut ObservationBuffers<'_>) -> Result<Stepped, EnvError> {
+    pub(crate) fn step(&mut self, action: usize, buffers: &mut ObservationBuffers<'_>) -> Result<Stepped, EnvError> {
         let before = self.earned_value();
         self.steps += 1;
         let Some(simulation) = &self.simulation else { return Err(EnvError::NotReset(self.number as usize)) };
@@ -336,7 +336,7 @@ impl Env {
             _ => 0.0,
         };
         self.total += reward;
-        self.write_observation(shown)?;
+        self.write_observation(buffers)?;
         Ok(Stepped { reward: reward as f32, terminated: is_terminated, truncated: is_truncated })
     }
 
@@ -355,16 +355,16 @@ impl Env {
     }
 
     /// Writes what there is to see.
-    pub(crate) fn write_observation(&mut self, shown: &mut ObservationBuffers<'_>) -> Result<(), EnvError> {
+    pub(crate) fn write_observation(&mut self, buffers: &mut ObservationBuffers<'_>) -> Result<(), EnvError> {
         let Some(simulation) = &self.simulation else { return Err(EnvError::NotReset(self.number as usize)) };
         let view = simulation.session().view();
         if self.state == EnvState::Over {
             self.desk.rows.clear();
         }
-        let row_count = self.desk.write_observation(&self.scale, &view, self.written, shown.jobs, shown.machine);
-        self.desk.write_mask(&view, shown.mask);
+        let row_count = self.desk.write_observation(&self.scale, &view, self.written, buffers.jobs, buffers.machine);
+        self.desk.write_mask(&view, buffers.mask);
         if self.state == EnvState::Over {
-            shown.mask.fill(false);
+            buffers.mask.fill(false);
         }
         self.written = row_count;
         Ok(())

@@ -235,10 +235,10 @@ fn below_one(share: f32) -> f32 {
 impl Scale {
     pub(crate) fn new(workload: &Workload, observation: &Observation) -> Scale {
         let most = |of: fn(&Job) -> i64| workload.jobs().iter().map(of).max().unwrap_or(1).max(1) as f32;
-        let at = |wanted: RowFeature| observation.features.iter().position(|feature| *feature == wanted);
+        let at = |target: RowFeature| observation.features.iter().position(|feature| *feature == target);
         let mut empty = [0.0; MOST];
-        for (value, one) in empty.iter_mut().zip(&observation.empty) {
-            *value = f32::from(u8::from(*one));
+        for (value, flag) in empty.iter_mut().zip(&observation.empty) {
+            *value = f32::from(u8::from(*flag));
         }
         Scale {
             machine: workload.machine().procs as f32,
@@ -334,8 +334,8 @@ impl Scale {
         let (row_arrays, _) = out.as_chunks_mut::<F>();
         for (out, &at) in row_arrays.iter_mut().zip(rows) {
             let job = &queue.jobs[at as usize];
-            if let Some(fixed) = queue.fixed_features(job).first_chunk::<F>() {
-                *out = *fixed;
+            if let Some(features) = queue.fixed_features(job).first_chunk::<F>() {
+                *out = *features;
             }
             self.write_moving_features(job, now, free, out);
         }

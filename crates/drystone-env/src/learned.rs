@@ -12,7 +12,7 @@ use std::sync::Arc;
 pub trait Agent: Send + Sync {
     /// A number of an action that the mask allows; `None` where it has failed: then nothing more is
     /// decided.
-    fn choose_action(&mut self, seen: ObservationShape<'_>) -> Option<usize>;
+    fn choose_action(&mut self, observation: ObservationShape<'_>) -> Option<usize>;
 }
 
 /// An agent that decides as it does in an environment of these options.

@@ -44,7 +44,7 @@ impl QueueRows {
     }
 
     /// A job arrives, or comes back, with the fixed part of its row.
-    pub(crate) fn add_job(&mut self, id: JobId, job: &Job, prediction: Span, fixed: Fixed) {
+    pub(crate) fn add_job(&mut self, id: JobId, job: &Job, prediction: Span, row: Fixed) {
         let at = match self.jobs.last() {
             Some(last) if last.id >= id.0 => match self.search_position(id) {
                 Ok(_) => return,
@@ -54,11 +54,11 @@ impl QueueRows {
         };
         let slot = match self.unused.pop() {
             Some(slot) => {
-                self.rows[slot as usize] = fixed;
+                self.rows[slot as usize] = row;
                 slot
             }
             None => {
-                self.rows.push(fixed);
+                self.rows.push(row);
                 self.rows.len() as u32 - 1
             }
         };
@@ -71,10 +71,10 @@ impl QueueRows {
     }
 
     /// A job has another prediction, and with it another row.
-    pub(crate) fn update_prediction(&mut self, id: JobId, prediction: Span, fixed: Fixed) {
+    pub(crate) fn update_prediction(&mut self, id: JobId, prediction: Span, row: Fixed) {
         if let Some(at) = self.find_position(id) {
             self.jobs[at].prediction = prediction.0;
-            self.rows[self.jobs[at].slot as usize] = fixed;
+            self.rows[self.jobs[at].slot as usize] = row;
         }
     }
 

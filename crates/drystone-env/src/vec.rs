@@ -174,16 +174,16 @@ impl VecEnv {
         if let Some(mask) = mask {
             check_length("reset_mask", mask.len(), self.len())?;
         }
-        self.for_each_env(parts, |at, one| {
+        self.for_each_env(parts, |at, part| {
             if mask.is_some_and(|mask| !mask[at]) {
                 return Ok(());
             }
             if let Some(seed) = seed {
-                one.env.set_seed(seed);
+                part.env.set_seed(seed);
             }
-            one.env.write_all();
-            (*one.reward, *one.terminated, *one.truncated, *one.finished) = (0.0, false, false, None);
-            one.env.reset(&mut ObservationBuffers { jobs: one.jobs, machine: one.machine, mask: one.mask })
+            part.env.write_all();
+            (*part.reward, *part.terminated, *part.truncated, *part.finished) = (0.0, false, false, None);
+            part.env.reset(&mut ObservationBuffers { jobs: part.jobs, machine: part.machine, mask: part.mask })
         })
     }
 
@@ -198,8 +198,8 @@ impl VecEnv {
         if let Some(env) = wrong {
             return Err(EnvError::Action { env, action: actions[env], last });
         }
-        self.for_each_env(parts, |at, one| {
-            let EnvPart { env, jobs, machine, mask, reward, terminated, truncated, last: kept, finished } = one;
+        self.for_each_env(parts, |at, part| {
+            let EnvPart { env, jobs, machine, mask, reward, terminated, truncated, last: last_arrays, finished } = part;
             if env.is_new() {
                 return Err(EnvError::NotReset(at));
             }
@@ -221,7 +221,7 @@ impl VecEnv {
             if outcome.terminated || outcome.truncated {
                 **finished = Some(env.episode_result());
                 if autoreset == Autoreset::SameStep {
-                    if let Some((jobs, machine)) = kept {
+                    if let Some((jobs, machine)) = last_arrays {
                         jobs.copy_from_slice(observation.jobs);
                         machine.copy_from_slice(observation.machine);
                     }
@@ -249,13 +249,13 @@ impl VecEnv {
         check_length("jobs", parts.jobs.len(), number * rows)?;
         check_length("machine", parts.machine.len(), number * MACHINE)?;
         check_length("mask", parts.mask.len(), number * actions)?;
-        for (what, found) in [
+        for (name, length) in [
             ("reward", parts.reward.len()),
             ("terminated", parts.terminated.len()),
             ("truncated", parts.truncated.len()),
             ("finished", parts.finished.len()),
         ] {
-            check_length(what, found, number)?;
+            check_length(name, length, number)?;
         }
         let same = !parts.final_jobs.is_empty();
         if same {
@@ -362,13 +362,28 @@ fn visit_envs(
         .zip(arrays.mask.chunks_exact_mut(sizes.actions))
         .zip(arrays.reward.iter_mut().zip(arrays.terminated.iter_mut()))
         .zip(arrays.truncated.iter_mut().zip(arrays.finished.iter_mut()));
-    for (at, (((((env, jobs), machine), mask), (reward, terminated)), (truncated, finished))) in env_parts.enumerate() {
+    for (at, (((((env, jobs), machine), mask), (reward, is_terminated)), (is_truncated, result))) in
+        env_parts.enumerate()
+    {
         let last = last_jobs.next().zip(last_machine.next());
-        work(first + at, &mut EnvPart { env, jobs, machine, mask, reward, terminated, truncated, last, finished })?;
+        work(
+            first + at,
+            &mut EnvPart {
+                env,
+                jobs,
+                machine,
+                mask,
+                reward,
+                terminated: is_terminated,
+                truncated: is_truncated,
+                last,
+                finished: result,
+            },
+        )?;
     }
     Ok(())
 }
 
-fn check_length(what: &'static str, found: usize, expected: usize) -> Result<(), EnvError> {
-    if found == expected { Ok(()) } else { Err(EnvError::Length { what, found, expected }) }
+fn check_length(name: &'static str, length: usize, expected: usize) -> Result<(), EnvError> {
+    if length == expected { Ok(()) } else { Err(EnvError::Length { what: name, found: length, expected }) }
 }

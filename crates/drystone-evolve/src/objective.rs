@@ -58,10 +58,10 @@ impl MeasureTally {
         }
     }
 
-    pub fn add_tally(&mut self, other: &MeasureTally) {
-        self.sum += other.sum;
-        self.count += other.count;
-        self.max = self.max.max(other.max);
+    pub fn add_tally(&mut self, tally: &MeasureTally) {
+        self.sum += tally.sum;
+        self.count += tally.count;
+        self.max = self.max.max(tally.max);
     }
 
     /// The mean, or the maximum; 0 without jobs.

@@ -15,15 +15,15 @@ pub struct CandidateScore {
 
 impl CandidateScore {
     /// Those that keep the bound first, then by quality.
-    pub fn compare(&self, other: &CandidateScore) -> Ordering {
-        self.excess.total_cmp(&other.excess).then(self.quality.total_cmp(&other.quality))
+    pub fn compare(&self, score: &CandidateScore) -> Ordering {
+        self.excess.total_cmp(&score.excess).then(self.quality.total_cmp(&score.quality))
     }
 
     /// Returns whether two scores differ by no more than rounding; the smaller formula is then
     /// preferred.
-    pub fn is_near(&self, other: &CandidateScore) -> bool {
+    pub fn is_near(&self, score: &CandidateScore) -> bool {
         let near = |a: f64, b: f64| (a - b).abs() <= 1e-3 * b.abs();
-        near(self.quality, other.quality) && near(self.excess, other.excess)
+        near(self.quality, score.quality) && near(self.excess, score.excess)
     }
 }
 
@@ -37,12 +37,13 @@ pub struct ScoredCandidate {
 }
 
 /// The candidates that no other is both as small and better than, smallest first.
-pub fn pareto_front(mut all: Vec<ScoredCandidate>) -> Vec<ScoredCandidate> {
-    all.sort_shared_by(|a, b| a.size.cmp(&b.size).then(a.score.compare(&b.score)).then(a.formula.cmp(&b.formula)));
+pub fn pareto_front(mut candidates: Vec<ScoredCandidate>) -> Vec<ScoredCandidate> {
+    candidates
+        .sort_shared_by(|a, b| a.size.cmp(&b.size).then(a.score.compare(&b.score)).then(a.formula.cmp(&b.formula)));
     let mut front: Vec<ScoredCandidate> = Vec::new();
-    for found in all {
-        if front.last().is_none_or(|last| found.score.compare(&last.score) == Ordering::Less) {
-            front.push(found);
+    for candidate in candidates {
+        if front.last().is_none_or(|last| candidate.score.compare(&last.score) == Ordering::Less) {
+            front.push(candidate);
         }
     }
     front
@@ -58,14 +59,14 @@ mod tests {
 
     #[test]
     fn a_front_has_what_is_smaller_or_better() {
-        let all = vec![
+        let candidates = vec![
             found("a", 3, 10.0, 0.0),
             found("b", 1, 12.0, 0.0),
             found("c", 5, 10.5, 0.0),
             found("d", 5, 8.0, 0.0),
             found("e", 2, 5.0, 0.2),
         ];
-        let names: Vec<String> = pareto_front(all).into_iter().map(|found| found.formula).collect();
+        let names: Vec<String> = pareto_front(candidates).into_iter().map(|candidate| candidate.formula).collect();
         assert_eq!(names, ["b", "a", "d"]);
     }
 }

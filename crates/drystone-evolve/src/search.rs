@@ -101,14 +101,14 @@ impl<'a> EvolveSearch<'a> {
     ///
     /// # Errors
     /// A text that is no state, or one of another search.
-    pub fn resume_from(mut self, saved: &str) -> Result<EvolveSearch<'a>, SearchError> {
+    pub fn resume_from(mut self, text: &str) -> Result<EvolveSearch<'a>, SearchError> {
         let state: EvolveState =
-            serde_json::from_str(saved).map_err(|e| SearchError::Foreign(format!("unreadable ({e})")))?;
+            serde_json::from_str(text).map_err(|e| SearchError::Foreign(format!("unreadable ({e})")))?;
         if state.of != self.state.of {
             return Err(SearchError::Foreign(format!("of another search: {}", state.of)));
         }
         let candidates = state.population.iter().chain(&state.front).chain(&state.random_front);
-        self.known = candidates.map(|found| (found.formula.clone(), found.score)).collect();
+        self.known = candidates.map(|candidate| (candidate.formula.clone(), candidate.score)).collect();
         self.state = state;
         Ok(self)
     }
@@ -133,15 +133,15 @@ impl<'a> EvolveSearch<'a> {
         let mut draw = RandomDraw::new(self.settings.seed, 2 * self.state.generation + 1);
         let count = candidates.len();
         let by_chance: Vec<Expr> = (0..count).map(|_| random_formula(&mut draw)).collect();
-        let Some(found) = self.evaluate_candidates(candidates, stop)? else { return Ok(Err(Stopped)) };
+        let Some(offspring) = self.evaluate_candidates(candidates, stop)? else { return Ok(Err(Stopped)) };
         let Some(random) = self.evaluate_candidates(by_chance, stop)? else { return Ok(Err(Stopped)) };
         let state = &mut self.state;
         state.generation += 1;
-        state.evaluations += found.len() as u64;
+        state.evaluations += offspring.len() as u64;
         state.random_evaluations += random.len() as u64;
-        state.front = best_front(&state.front, &found);
+        state.front = best_front(&state.front, &offspring);
         state.random_front = best_front(&state.random_front, &random);
-        state.population = select_survivors(&state.population, found, self.settings.population);
+        state.population = select_survivors(&state.population, offspring, self.settings.population);
         Ok(Ok(()))
     }
 
@@ -156,14 +156,14 @@ impl<'a> EvolveSearch<'a> {
         let named_formulas =
             NAMED.iter().filter(|order| order.name != "site").filter_map(|order| parse_formula(order.name));
         let mut simpler: Vec<Expr> = named_formulas.collect();
-        for found in &self.state.front {
-            let Ok(formula) = found.formula.parse::<Formula>() else { continue };
+        for candidate in &self.state.front {
+            let Ok(formula) = candidate.formula.parse::<Formula>() else { continue };
             let simple = simplify_expr(&simplify_expr(formula.expr()));
             simpler.extend([3, 2, 1].map(|digits| with_rounded_numbers(&simple, digits)));
             simpler.push(simple);
         }
-        let Some(found) = self.evaluate_candidates(simpler, stop)? else { return Ok(Err(Stopped)) };
-        self.state.front = best_front(&self.state.front, &found);
+        let Some(results) = self.evaluate_candidates(simpler, stop)? else { return Ok(Err(Stopped)) };
+        self.state.front = best_front(&self.state.front, &results);
         Ok(Ok(()))
     }
 
@@ -186,13 +186,13 @@ impl<'a> EvolveSearch<'a> {
     /// The next one: crossed, mutated, tuned, and a few new.
     fn breed_children(&self, draw: &mut RandomDraw) -> Vec<Expr> {
         let parents: Vec<Expr> =
-            self.state.population.iter().filter_map(|found| parse_formula(&found.formula)).collect();
+            self.state.population.iter().filter_map(|candidate| parse_formula(&candidate.formula)).collect();
         let mut known_formulas: BTreeSet<String> =
-            self.state.population.iter().map(|found| found.formula.clone()).collect();
-        let mut all = Vec::new();
+            self.state.population.iter().map(|candidate| candidate.formula.clone()).collect();
+        let mut children = Vec::new();
         // Of what is bred much is known already: the number of tries is bounded.
         for _ in 0..20 * self.settings.population {
-            if all.len() == self.settings.population {
+            if children.len() == self.settings.population {
                 break;
             }
             let parent = &parents[run_tournament(draw, parents.len())];
@@ -209,10 +209,10 @@ impl<'a> EvolveSearch<'a> {
                 && child.nesting_depth() <= DEEPEST
                 && known_formulas.insert(child.to_string())
             {
-                all.push(child);
+                children.push(child);
             }
         }
-        all
+        children
     }
 
     /// Scores of candidates, in their order; those that are no formulas or too large are left out.
@@ -268,7 +268,7 @@ fn select_survivors(old: &[ScoredCandidate], new: Vec<ScoredCandidate>, count: u
         let by_score = a.score.compare(&b.score);
         by_score.then(a.size.cmp(&b.size)).then_with(|| a.formula.cmp(&b.formula))
     });
-    candidates.dedup_by(|later, kept| later.score.compare(&kept.score) == Ordering::Equal);
+    candidates.dedup_by(|later, predecessor| later.score.compare(&predecessor.score) == Ordering::Equal);
     // Of neighbours that hardly differ the smaller goes first.
     for at in 1..candidates.len() {
         if candidates[at].score.is_near(&candidates[at - 1].score) && candidates[at].size < candidates[at - 1].size {

@@ -96,11 +96,11 @@ struct WeekObserver<'a, F> {
 }
 
 impl<F: FnMut(Time, &[f64])> Observer for WeekObserver<'_, F> {
-    fn note_end(&mut self, ended: &EndedJob<'_>) {
-        let (wait, run): (Span, Span) = (ended.wait_time(), ended.outcome.ran);
+    fn note_end(&mut self, job: &EndedJob<'_>) {
+        let (wait, run): (Span, Span) = (job.wait_time(), job.outcome.ran);
         self.values.clear();
         self.values.extend(self.measures.iter().map(|measure| measure.value_of(wait, run)));
-        (self.take)(ended.job.submit, &self.values);
+        (self.take)(job.job.submit, &self.values);
     }
 }
 
@@ -112,13 +112,13 @@ pub(crate) fn tally_jobs(
     stop: &AtomicBool,
     place: impl Fn(Time) -> Option<usize>,
 ) -> Result<Option<Vec<Vec<MeasureTally>>>, SimulationError> {
-    let mut all: Vec<Vec<MeasureTally>> = Vec::new();
+    let mut tallies: Vec<Vec<MeasureTally>> = Vec::new();
     let outcome = simulate_candidate(workload, policy, measures, stop, |submit, values| {
         let Some(at) = place(submit) else { return };
-        if all.len() <= at {
-            all.resize(at + 1, vec![MeasureTally::default(); measures.len()]);
+        if tallies.len() <= at {
+            tallies.resize(at + 1, vec![MeasureTally::default(); measures.len()]);
         }
-        all[at].iter_mut().zip(values).for_each(|(tally, &value)| tally.push(value));
+        tallies[at].iter_mut().zip(values).for_each(|(tally, &value)| tally.push(value));
     })?;
-    Ok(matches!(outcome, SimulationOutcome::Done).then_some(all))
+    Ok(matches!(outcome, SimulationOutcome::Done).then_some(tallies))
 }

@@ -66,42 +66,42 @@ fn expr_at(expr: &Expr, place: usize) -> Option<&Expr> {
     find_in_tree(expr, &mut remaining)
 }
 
-fn find_in_tree<'a>(expr: &'a Expr, left: &mut usize) -> Option<&'a Expr> {
+fn find_in_tree<'a>(expr: &'a Expr, count: &mut usize) -> Option<&'a Expr> {
     if !expr.is_condition() {
-        if *left == 0 {
+        if *count == 0 {
             return Some(expr);
         }
-        *left -= 1;
+        *count -= 1;
     }
-    expr.direct_parts().into_iter().find_map(|part| find_in_tree(part, left))
+    expr.direct_parts().into_iter().find_map(|part| find_in_tree(part, count))
 }
 
 /// Changes what is at a place. Returns whether there is such a place.
-fn change_place(expr: &mut Expr, left: &mut usize, how: &mut dyn FnMut(&mut Expr)) -> bool {
+fn change_place(expr: &mut Expr, count: &mut usize, change: &mut dyn FnMut(&mut Expr)) -> bool {
     if !expr.is_condition() {
-        if *left == 0 {
-            how(expr);
+        if *count == 0 {
+            change(expr);
             return true;
         }
-        *left -= 1;
+        *count -= 1;
     }
-    expr.parts_mut().into_iter().any(|part| change_place(part, left, how))
+    expr.parts_mut().into_iter().any(|part| change_place(part, count, change))
 }
 
 /// The formula with a part of another in place of one of its own.
-pub fn cross_formulas(draw: &mut RandomDraw, one: &Expr, other: &Expr) -> Expr {
-    let from = draw.draw_below(count_places(other));
-    let part = expr_at(other, from).unwrap_or(other).clone();
-    let mut child = one.clone();
-    change_place(&mut child, &mut draw.draw_below(count_places(one)), &mut |place| *place = part.clone());
+pub fn cross_formulas(draw: &mut RandomDraw, base: &Expr, donor: &Expr) -> Expr {
+    let from = draw.draw_below(count_places(donor));
+    let part = expr_at(donor, from).unwrap_or(donor).clone();
+    let mut child = base.clone();
+    change_place(&mut child, &mut draw.draw_below(count_places(base)), &mut |place| *place = part.clone());
     child
 }
 
 /// The formula with one part changed: replaced, wrapped, cut down to a part of itself, or put
 /// beside a new one.
-pub fn mutate_formula(draw: &mut RandomDraw, one: &Expr) -> Expr {
-    let mut child = one.clone();
-    let place = draw.draw_below(count_places(one));
+pub fn mutate_formula(draw: &mut RandomDraw, expr: &Expr) -> Expr {
+    let mut child = expr.clone();
+    let place = draw.draw_below(count_places(expr));
     let kind = draw.draw_below(6);
     let new = random_expr(draw, if kind == 0 { 3 } else { 2 });
     let operator = *draw.pick_one(&OPERATORS[..4]);
@@ -122,10 +122,10 @@ pub fn mutate_formula(draw: &mut RandomDraw, one: &Expr) -> Expr {
 }
 
 /// The formula with one of its numbers moved a little, or far; as it is where it has none.
-pub fn tune_number(draw: &mut RandomDraw, one: &Expr) -> Expr {
-    let mut child = one.clone();
-    let is_number = |place: &usize| matches!(expr_at(one, *place), Some(Expr::Number(_)));
-    let numbers: Vec<usize> = (0..count_places(one)).filter(is_number).collect();
+pub fn tune_number(draw: &mut RandomDraw, expr: &Expr) -> Expr {
+    let mut child = expr.clone();
+    let is_number = |place: &usize| matches!(expr_at(expr, *place), Some(Expr::Number(_)));
+    let numbers: Vec<usize> = (0..count_places(expr)).filter(is_number).collect();
     if numbers.is_empty() {
         return child;
     }
@@ -179,7 +179,7 @@ mod tests {
             let text = tune_number(&mut draw, formula.expr()).to_string();
             assert!(text.starts_with("log10(r)*n+") && text.ends_with("*log10(s)"), "{text}");
         }
-        let none: Formula = "r*n".parse().expect("valid");
-        assert_eq!(tune_number(&mut draw, none.expr()), *none.expr());
+        let second_formula: Formula = "r*n".parse().expect("valid");
+        assert_eq!(tune_number(&mut draw, second_formula.expr()), *second_formula.expr());
     }
 }

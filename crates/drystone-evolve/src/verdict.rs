@@ -84,7 +84,7 @@ pub fn judge_policies(
     };
     let mut policy_tallies = Vec::new();
     let guarding = guard.and_then(|guard| guard.policy.as_ref());
-    for policy in policies.iter().map(|judged| &judged.policy).chain(guarding) {
+    for policy in policies.iter().map(|candidate| &candidate.policy).chain(guarding) {
         let mut measures = vec![objective.measure, Measure::Wait];
         measures.extend(guard.map(|guard| guard.of.measure));
         let weeks = tally_jobs(workload, policy, &measures, stop, week);
@@ -105,21 +105,21 @@ pub fn judge_policies(
         Some(_) => guard.factor * of(&unseen, &policy_tallies[policies.len()], 2, guard.of.maximum),
         None => guard.factor,
     });
-    let verdicts = policies.iter().zip(&policy_tallies).map(|(judged, own)| {
+    let verdicts = policies.iter().zip(&policy_tallies).map(|(candidate, own)| {
         let change = |weeks: &[usize]| {
             of(weeks, own, 0, objective.maximum) / of(weeks, &policy_tallies[0], 0, objective.maximum) - 1.0
         };
         let difference = (!objective.maximum).then(|| mean_difference(&unseen, &policy_tallies[0], own));
         PolicyVerdict {
-            name: judged.name.clone(),
-            policy: judged.policy.to_string(),
+            name: candidate.name.clone(),
+            policy: candidate.policy.to_string(),
             seen: (!seen_indices.is_empty()).then(|| of(&seen_indices, own, 0, objective.maximum)),
             unseen: of(&unseen, own, 0, objective.maximum),
             seen_change: (!seen_indices.is_empty()).then(|| change(&seen_indices)),
             unseen_change: change(&unseen),
-            interval: difference.and_then(|one| one.change_interval(CONFIDENCE)),
-            verdict: difference.map(|one| one.judge_difference(one.p_value(), CONFIDENCE, 1)),
-            signs: difference.map(|one| one.signs),
+            interval: difference.and_then(|estimate| estimate.change_interval(CONFIDENCE)),
+            verdict: difference.map(|estimate| estimate.judge_difference(estimate.p_value(), CONFIDENCE, 1)),
+            signs: difference.map(|estimate| estimate.signs),
             unseen_wait: of(&unseen, own, 1, false),
             unseen_longest_wait: of(&unseen, own, 1, true),
             unseen_guarded: guard.map(|guard| of(&unseen, own, 2, guard.of.maximum)),

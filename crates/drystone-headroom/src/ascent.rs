@@ -79,19 +79,19 @@ const FACTORS: [f64; 10] = [0.002, 0.01, 0.05, 0.1, 0.2, 0.35, 0.5, 0.7, 1.0, 1.
 pub fn ascend_prices(
     instance: &Instance,
     schedule: &TaskSchedule,
-    how: &Ascent,
-    told: &dyn Fn(AscentStep) -> bool,
+    ascent: &Ascent,
+    on_step: &dyn Fn(AscentStep) -> bool,
 ) -> Ascended {
-    let coarse = how.grids.first().map_or(3600, |grid| grid.0);
+    let coarse = ascent.grids.first().map_or(3600, |grid| grid.0);
     let first = first::first_prices(instance, schedule, coarse);
-    let mut evaluator = Evaluator::new(instance, &first, how);
+    let mut evaluator = Evaluator::new(instance, &first, ascent);
     let trials = FACTORS.map(|factor| {
         let prices = first.scale_by(factor);
         (evaluator.evaluate_prices(&prices), prices)
     });
     let zero = (instance_settled(instance), first.scale_by(0.0));
-    let (value, prices) = trials.into_iter().fold(zero, |best, one| if one.0 > best.0 { one } else { best });
-    let mut outcome = Ascended { prices, value, steps: Vec::new(), stopped: false, relaxation: how.relaxation };
+    let (value, prices) = trials.into_iter().fold(zero, |best, trial| if trial.0 > best.0 { trial } else { best });
+    let mut outcome = Ascended { prices, value, steps: Vec::new(), stopped: false, relaxation: ascent.relaxation };
     if first.cells.iter().all(|&price| price == 0.0) {
         // No job waits: no floor is above 0.
         return outcome;
@@ -101,12 +101,12 @@ pub fn ascend_prices(
         outcome.value = evaluator.evaluate_prices(&outcome.prices);
     }
     let floor = per_second(instance);
-    for &(delta, steps) in &how.grids {
+    for &(delta, steps) in &ascent.grids {
         let prices = outcome.prices.refine_grid(delta);
         if prices.delta != outcome.prices.delta || outcome.steps.is_empty() {
-            evaluator = Evaluator::new(instance, &prices, how);
+            evaluator = Evaluator::new(instance, &prices, ascent);
             outcome.prices = prices;
-            let step_count = climb_grid(&mut evaluator, &mut outcome, (steps, floor), told);
+            let step_count = climb_grid(&mut evaluator, &mut outcome, (steps, floor), on_step);
             outcome.steps.push((outcome.prices.delta, step_count));
         }
         if outcome.stopped {
@@ -136,39 +136,39 @@ fn per_second(instance: &Instance) -> f64 {
 /// Steps on one grid; answers how many.
 fn climb_grid(
     evaluator: &mut Evaluator<'_>,
-    found: &mut Ascended,
+    result: &mut Ascended,
     (steps, per_second): (u32, f64),
-    told: &dyn Fn(AscentStep) -> bool,
+    on_step: &dyn Fn(AscentStep) -> bool,
 ) -> u32 {
-    let mut prices = found.prices.clone();
+    let mut prices = result.prices.clone();
     let mut momentum = vec![0.0; prices.cells.len()];
-    let (mut scale, mut without, mut before) = (1.0, 0, found.value);
+    let (mut scale, mut without, mut before) = (1.0, 0, result.value);
     let mut fresh = true;
     // On a finer grid the prices are near their best already: smaller steps.
-    if !found.steps.is_empty() {
+    if !result.steps.is_empty() {
         scale = FINER;
     }
     for step in 0..steps {
         let value = evaluator.evaluate_prices(&prices);
-        if value > found.value || fresh {
-            found.value = value;
-            found.prices.cells.clone_from(&prices.cells);
+        if value > result.value || fresh {
+            result.value = value;
+            result.prices.cells.clone_from(&prices.cells);
             (without, fresh) = (0, false);
         } else {
             without += 1;
         }
-        if !told(AscentStep { delta: prices.delta, steps: step + 1, value: found.value }) {
-            found.stopped = true;
+        if !on_step(AscentStep { delta: prices.delta, steps: step + 1, value: result.value }) {
+            result.stopped = true;
             return step + 1;
         }
         if step > STRETCH && step % STRETCH == 0 {
-            if found.value - before < ENOUGH * found.value.abs() {
+            if result.value - before < ENOUGH * result.value.abs() {
                 return step + 1;
             }
-            before = found.value;
+            before = result.value;
         }
         if without >= PATIENCE {
-            prices.cells.clone_from(&found.prices.cells);
+            prices.cells.clone_from(&result.prices.cells);
             momentum.fill(0.0);
             scale *= 0.6;
             without = 0;
@@ -195,18 +195,18 @@ struct Evaluator<'a> {
 }
 
 impl<'a> Evaluator<'a> {
-    fn new(instance: &'a Instance, prices: &Prices, how: &Ascent) -> Evaluator<'a> {
+    fn new(instance: &'a Instance, prices: &Prices, ascent: &Ascent) -> Evaluator<'a> {
         let tasks: Vec<&HeadroomTask> =
             instance.tasks.iter().filter(|task| task.weight.over > 0 && task.run > 0).collect();
         let chunks = tasks.len().div_ceil(CHUNK).max(1);
-        let threads = how.threads.clamp(1, chunks);
+        let threads = ascent.threads.clamp(1, chunks);
         Evaluator {
             settled: instance_settled(instance),
-            relaxation: how.relaxation,
+            relaxation: ascent.relaxation,
             areas: capacity_areas(&instance.capacity, prices),
             usage: (0..threads).map(|_| CellUsage::new(prices)).collect(),
             parts: vec![0.0; chunks],
-            thresholds: if how.relaxation == Relaxation::Seconds { vec![0.0; tasks.len()] } else { Vec::new() },
+            thresholds: if ascent.relaxation == Relaxation::Seconds { vec![0.0; tasks.len()] } else { Vec::new() },
             tasks,
         }
     }
@@ -263,13 +263,13 @@ impl<'a> Evaluator<'a> {
         let mut shares = shares.zip(thresholds).zip(&mut self.usage);
         let mine = shares.next();
         std::thread::scope(|scope| {
-            for other in shares {
-                scope.spawn(|| share(other));
+            for portion in shares {
+                scope.spawn(|| share(portion));
             }
             mine.into_iter().for_each(share);
         });
         let (first, other_usage) = self.usage.split_at_mut(1);
-        other_usage.iter().for_each(|other| first[0].merge(other));
+        other_usage.iter().for_each(|usage| first[0].merge(usage));
         let total: f64 = self.parts.iter().sum();
         self.settled + total - sums.of_machine(&self.areas)
     }

@@ -16,8 +16,8 @@ impl CapacitySteps {
 
     /// A machine of so many processors, less those that are taken: from, until, how many. What is
     /// taken beyond the machine is ignored.
-    pub fn with_reductions(procs: u32, taken: &[(i64, i64, u32)]) -> CapacitySteps {
-        let mut changes: Vec<(i64, i64)> = taken
+    pub fn with_reductions(procs: u32, reductions: &[(i64, i64, u32)]) -> CapacitySteps {
+        let mut changes: Vec<(i64, i64)> = reductions
             .iter()
             .filter(|(from, until, _)| from < until)
             .flat_map(|&(from, until, procs)| [(from, -i64::from(procs)), (until, i64::from(procs))])

@@ -242,7 +242,7 @@ fn job_identity(row: &JobRow) -> (JobId, Time, u32, Span) {
 fn check_supported(
     workload: &Workload,
     rows: &[JobRow],
-    known: &Circumstances,
+    circumstances: &Circumstances,
     feedback: bool,
     selection: JobSelection,
 ) -> Result<(), Refused> {
@@ -253,10 +253,10 @@ fn check_supported(
     if selection == JobSelection::Tsafrir {
         return Err(Refused::Trim(selection));
     }
-    if let Some(withdrawal) = known.withdrawn.first() {
+    if let Some(withdrawal) = circumstances.withdrawn.first() {
         return Err(Refused::Withdrawn(number(withdrawal.job)));
     }
-    let suspended_job = known.here.iter().find(|(_, here)| matches!(here, Adopted::Suspended { .. }));
+    let suspended_job = circumstances.here.iter().find(|(_, adoption)| matches!(adoption, Adopted::Suspended { .. }));
     if let Some((&job, _)) = suspended_job {
         return Err(Refused::Suspended(number(job)));
     }

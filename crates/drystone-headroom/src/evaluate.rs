@@ -67,9 +67,9 @@ impl<M: Money> PriceSums<M> {
     pub(crate) fn new(begin: i64, delta: i64, mut price: Vec<M>) -> PriceSums<M> {
         let mut sum = Vec::with_capacity(price.len() + 1);
         let mut total = M::ZERO;
-        for &one in &price {
+        for &value in &price {
             sum.push(total);
-            total = total + one * M::from_whole(delta);
+            total = total + value * M::from_whole(delta);
         }
         sum.push(total);
         price.push(M::ZERO);

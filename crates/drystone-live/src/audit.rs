@@ -58,8 +58,8 @@ pub fn differences_from<'a>(
     wrong
 }
 
-fn states_agree(there: JobState, here: TrackedPlace, phase: Phase) -> bool {
-    match (there, here) {
+fn states_agree(job_state: JobState, place: TrackedPlace, phase: Phase) -> bool {
+    match (job_state, place) {
         (JobState::Running, TrackedPlace::Running) => phase == Phase::Running,
         (JobState::Pending, TrackedPlace::Waiting) => phase == Phase::Waiting,
         (JobState::Pending, TrackedPlace::Held) => phase == Phase::Held,
@@ -78,5 +78,5 @@ fn is_crowded<'a>(jobs: impl Iterator<Item = &'a JobFact>, mut nodes: impl Itera
             *used_procs.entry(&place.node).or_default() += place.procs.unwrap_or(0);
         }
     }
-    nodes.any(|node| used_procs.get(node.name.as_str()).is_some_and(|&used| used > node.procs))
+    nodes.any(|node| used_procs.get(node.name.as_str()).is_some_and(|&count| count > node.procs))
 }

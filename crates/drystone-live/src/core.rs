@@ -347,13 +347,13 @@ impl Core {
         let (ends, rest) = self.ends_first(news);
         self.tell_news(now, ends)?;
         dirty |= self.session.expire_due(now);
-        let mut placed_jobs: BTreeSet<JobKey> = rest.iter().filter_map(|(_, one)| one.placed_job()).collect();
+        let mut placed_jobs: BTreeSet<JobKey> = rest.iter().filter_map(|(_, entry)| entry.placed_job()).collect();
         let losses = rest
             .iter()
-            .find_map(|(_, one)| if let TrackerNews::Losses(losses) = one { Some(losses.clone()) } else { None });
+            .find_map(|(_, entry)| if let TrackerNews::Losses(losses) = entry { Some(losses.clone()) } else { None });
         let supply = rest
             .iter()
-            .find_map(|(_, one)| if let TrackerNews::Supply(supply) = one { Some(supply.clone()) } else { None });
+            .find_map(|(_, entry)| if let TrackerNews::Supply(supply) = entry { Some(supply.clone()) } else { None });
         self.tell_news(now, rest)?;
         if let Some(supply) = supply {
             let known_supply =
@@ -427,16 +427,16 @@ impl Core {
     /// News of jobs that have ended, lower numbers first; and the others: of known jobs, then of
     /// new jobs in the order of their submission.
     fn ends_first(&self, news: Vec<NamedNews>) -> (Vec<NamedNews>, Vec<NamedNews>) {
-        let ends = |(_, one): &NamedNews| if let TrackerNews::Ended { key, .. } = one { Some(*key) } else { None };
+        let ends = |(_, entry): &NamedNews| if let TrackerNews::Ended { key, .. } = entry { Some(*key) } else { None };
         let ended_jobs: BTreeSet<JobKey> = news.iter().filter_map(ends).collect();
         let (mut ends, mut rest): (Vec<NamedNews>, Vec<NamedNews>) =
-            news.into_iter().partition(|(_, one)| one.job_key().is_some_and(|key| ended_jobs.contains(&key)));
+            news.into_iter().partition(|(_, entry)| entry.job_key().is_some_and(|key| ended_jobs.contains(&key)));
         ends.sort_by_key(|(id, _)| *id);
-        rest.sort_by_key(|(id, one)| match id {
+        rest.sort_by_key(|(id, entry)| match id {
             // What follows the news of a new job stays behind it.
             None => {
-                let job = one.job_key().and_then(|key| self.tracker.find_job(key)).and_then(|t| t.job.as_ref());
-                (1, job.map_or(0, |job| job.submit.0), one.job_key())
+                let job = entry.job_key().and_then(|key| self.tracker.find_job(key)).and_then(|t| t.job.as_ref());
+                (1, job.map_or(0, |job| job.submit.0), entry.job_key())
             }
             Some(_) => (0, 0, None),
         });
@@ -447,8 +447,8 @@ impl Core {
         if let Some(table) = self.tracker.grown_resources() {
             self.session.extend_demands(table);
         }
-        for (id, one) in news {
-            self.tell_one(now, id, &one)?;
+        for (id, entry) in news {
+            self.tell_one(now, id, &entry)?;
         }
         Ok(())
     }
@@ -456,8 +456,8 @@ impl Core {
     fn tell_one(&mut self, now: Time, id: Option<JobId>, news: &TrackerNews) -> Result<(), CoreError> {
         match news {
             TrackerNews::Arrive { key, job, held } => {
-                let how = if *held { Adopted::Held } else { Adopted::Waiting };
-                return self.adopt_job(now, *key, job, &how);
+                let adoption = if *held { Adopted::Held } else { Adopted::Waiting };
+                return self.adopt_job(now, *key, job, &adoption);
             }
             TrackerNews::AdoptRunning { key, job, since } => {
                 let on = self.processor_numbers(*key);
@@ -503,9 +503,9 @@ impl Core {
         now: Time,
         key: JobKey,
         job: &drystone::model::Job,
-        how: &Adopted,
+        adoption: &Adopted,
     ) -> Result<(), CoreError> {
-        match self.session.adopt_job(now, job, None, how) {
+        match self.session.adopt_job(now, job, None, adoption) {
             Ok(id) => self.tracker.note_number(key, id),
             Err(NewsError::Impossible(_)) => self.tracker.note_impossible(key),
             Err(error) => return Err(error.into()),
@@ -524,19 +524,19 @@ impl Core {
 
     /// Corrects where the session has running jobs, all that `moved` names and, where jobs share
     /// numbers, all there are: perhaps they need not.
-    fn correct_places(&mut self, now: Time, moved: &BTreeSet<JobKey>) -> Result<(), CoreError> {
+    fn correct_places(&mut self, now: Time, keys: &BTreeSet<JobKey>) -> Result<(), CoreError> {
         let view = self.session.view();
         let ids: Vec<JobId> = view.running_jobs().iter().map(|job| job.id).collect();
         let held_procs: u64 =
             ids.iter().filter_map(|&id| view.job_processors(id)).map(|set| u64::from(set.len())).sum();
         let is_shared = held_procs > u64::from(self.session.occupied_processors().len());
-        if moved.is_empty() && !is_shared {
+        if keys.is_empty() && !is_shared {
             return Ok(());
         }
         let (layout, mirror) = (self.tracker.layout(), self.tracker.mirror());
         let mut wrong = Vec::new();
         for id in ids {
-            let Some(key) = self.tracker.find_key(id).filter(|key| is_shared || moved.contains(key)) else { continue };
+            let Some(key) = self.tracker.find_key(id).filter(|key| is_shared || keys.contains(key)) else { continue };
             let Some(fact) = mirror.job_fact(key).filter(|fact| !fact.places.is_empty()) else { continue };
             let own = view.job_processors(id).cloned().unwrap_or_default();
             if is_shared || layout.split_at(&own) != layout.counts_at(&fact.places, fact.procs) {

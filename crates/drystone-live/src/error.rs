@@ -27,8 +27,8 @@ pub enum LiveError {
 }
 
 impl LiveError {
-    pub(crate) fn io_error(what: impl ToString) -> impl FnOnce(io::Error) -> LiveError {
-        let context = what.to_string();
+    pub(crate) fn io_error(subject: impl ToString) -> impl FnOnce(io::Error) -> LiveError {
+        let context = subject.to_string();
         |error| LiveError::Io(context, error)
     }
 }

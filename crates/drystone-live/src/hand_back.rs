@@ -83,7 +83,7 @@ pub enum JobHolder {
 impl HandBackSummary {
     /// Returns whether jobs stay held of which nothing says that they should.
     pub fn is_doubtful(&self) -> bool {
-        self.held.iter().any(|held| held.by == JobHolder::Unknown)
+        self.held.iter().any(|hold| hold.by == JobHolder::Unknown)
     }
 }
 
@@ -243,13 +243,13 @@ impl<C: Cluster> HandBack<'_, C> {
     }
 
     /// Splits the suspended jobs into those with room in place and those without.
-    fn with_room(&self, snapshot: &ClusterSnapshot, stopped: &[&JobFact]) -> (Vec<JobKey>, Vec<JobKey>) {
+    fn with_room(&self, snapshot: &ClusterSnapshot, facts: &[&JobFact]) -> (Vec<JobKey>, Vec<JobKey>) {
         let Some(layout) = &self.layout else { return (Vec::new(), Vec::new()) };
         let mut idle: BTreeMap<&str, u32> =
             snapshot.nodes.iter().map(|node| (node.name.as_str(), node.procs.saturating_sub(node.busy))).collect();
         let names: Vec<&str> = layout.nodes().map(|(name, _)| name).collect();
         let (mut fits, mut crowded_jobs) = (Vec::new(), Vec::new());
-        for fact in stopped {
+        for fact in facts {
             let counts = layout.node_counts(&fact.places, fact.procs);
             let room = counts.iter().all(|&(at, procs)| idle.get(names[at]).is_some_and(|&idle| idle >= procs));
             if !room {
@@ -297,14 +297,14 @@ impl<C: Cluster> HandBack<'_, C> {
     }
 
     /// Notes the jobs of the driven partitions that stay held, and their holders.
-    fn list_held(&mut self, snapshot: &ClusterSnapshot, ours: &[JobKey]) {
-        let released_jobs: BTreeSet<JobKey> = ours.iter().copied().collect();
+    fn list_held(&mut self, snapshot: &ClusterSnapshot, keys: &[JobKey]) {
+        let released_jobs: BTreeSet<JobKey> = keys.iter().copied().collect();
         let is_driven = |fact: &JobFact| self.partitions.is_empty() || self.partitions.contains(&fact.partition);
         let jobs = held_jobs(snapshot).filter(|(key, fact)| is_driven(fact) && !released_jobs.contains(key));
         let facts: BTreeMap<JobKey, &JobFact> = jobs.collect();
         let held_rows = facts.into_iter().map(|(key, fact)| HeldJob { job: key.name(), by: self.holder_of(key, fact) });
         self.given.held = held_rows.collect();
-        self.given.users = self.given.held.iter().filter(|held| held.by == JobHolder::User).count();
+        self.given.users = self.given.held.iter().filter(|hold| hold.by == JobHolder::User).count();
     }
 
     /// Returns who holds a job that stays held.
@@ -331,7 +331,7 @@ impl<C: Cluster> HandBack<'_, C> {
             *is_marked &= fact.mark != HookMark::None;
         }
         let marked_names: Vec<JobName> =
-            marks.into_iter().filter(|(_, marked)| *marked).map(|(name, _)| name).collect();
+            marks.into_iter().filter(|(_, is_marked)| *is_marked).map(|(name, _)| name).collect();
         if !marked_names.is_empty() {
             self.cluster.remove_marks(&marked_names);
         }
@@ -340,12 +340,12 @@ impl<C: Cluster> HandBack<'_, C> {
 
     /// Releases jobs, in the first attempt an array whose waiting tasks all go by its own number:
     /// one by one the cluster would make a record of each.
-    fn let_go(&mut self, snapshot: &ClusterSnapshot, ours: &[JobKey], by_array: bool) {
-        let released_jobs: BTreeSet<JobKey> = ours.iter().copied().collect();
+    fn let_go(&mut self, snapshot: &ClusterSnapshot, keys: &[JobKey], by_array: bool) {
+        let released_jobs: BTreeSet<JobKey> = keys.iter().copied().collect();
         let staying_ids: BTreeSet<u64> =
             held_jobs(snapshot).filter(|(key, _)| !released_jobs.contains(key)).map(|(key, _)| key.id).collect();
         let mut orders: Vec<ClusterOrder> = Vec::new();
-        for &key in ours {
+        for &key in keys {
             let is_whole = by_array && key.task.is_some() && !staying_ids.contains(&key.id);
             let order = ClusterOrder::Release(if is_whole { JobKey { task: None, ..key } } else { key });
             if orders.last() != Some(&order) {

@@ -137,15 +137,15 @@ struct FateKeeper(Vec<SimulatedFate>);
 impl Observer for FateKeeper {
     const NOTES: bool = false;
 
-    fn note_end(&mut self, ended: &EndedJob<'_>) {
-        let (wait, ran) = (ended.wait_time(), ended.outcome.ran);
-        let bounded_slowdown = ended.response_time().as_f64() / ran.as_f64().max(10.0);
-        let announced_delay = ended.outcome.first_reservation.map(|time| ended.outcome.start.0 - time.0);
-        self.0[ended.id.index()] = SimulatedFate {
+    fn note_end(&mut self, job: &EndedJob<'_>) {
+        let (wait, ran) = (job.wait_time(), job.outcome.ran);
+        let bounded_slowdown = job.response_time().as_f64() / ran.as_f64().max(10.0);
+        let announced_delay = job.outcome.first_reservation.map(|time| job.outcome.start.0 - time.0);
+        self.0[job.id.index()] = SimulatedFate {
             wait,
             slowdown: bounded_slowdown.max(1.0),
-            predicted: ended.outcome.first_prediction,
-            learned: ended.outcome.learned,
+            predicted: job.outcome.first_prediction,
+            learned: job.outcome.learned,
             announced: announced_delay,
         };
     }
@@ -230,7 +230,7 @@ fn pair_waits(
     workload: &Workload,
     waits: &[Span],
     base: &[SimulatedFate],
-    ours: &[SimulatedFate],
+    fates: &[SimulatedFate],
     at: usize,
 ) -> WaitPair {
     let id = JobId(at as u32);
@@ -239,7 +239,7 @@ fn pair_waits(
         procs: workload.job(id).procs,
         cluster: waits[at].0,
         baseline: base[at].wait.0,
-        policy: ours[at].wait.0,
+        policy: fates[at].wait.0,
     }
 }
 
@@ -251,16 +251,16 @@ fn assess_predictions(workload: &Workload, fates: &[SimulatedFate]) -> Option<Pr
         .map(|(fate, (job, truth))| (fate.predicted.as_f64(), truth.run.as_f64(), job.estimate.as_f64()))
         .collect();
     let count = prediction_rows.len() as f64;
-    let mut ratios: Vec<f64> = prediction_rows.iter().map(|(predicted, run, _)| predicted / run.max(1.0)).collect();
+    let mut ratios: Vec<f64> = prediction_rows.iter().map(|(prediction, run, _)| prediction / run.max(1.0)).collect();
     ratios.sort_unstable_by(f64::total_cmp);
     Some(Predicted {
         learned: prediction_rows.len(),
         median_ratio: *ratios.get(ratios.len() / 2)?,
         mean_error: (
-            prediction_rows.iter().map(|(predicted, run, _)| (predicted - run).abs()).sum::<f64>() / count,
+            prediction_rows.iter().map(|(prediction, run, _)| (prediction - run).abs()).sum::<f64>() / count,
             prediction_rows.iter().map(|(_, run, limit)| (limit - run).abs()).sum::<f64>() / count,
         ),
-        too_short: prediction_rows.iter().filter(|(predicted, run, _)| run > predicted).count() as f64 / count,
+        too_short: prediction_rows.iter().filter(|(prediction, run, _)| run > prediction).count() as f64 / count,
     })
 }
 

@@ -85,7 +85,7 @@ impl PyActions {
             let list = self.lock_list();
             let about = |action: &Action| concerned_job(action) == Some(JobId(job));
             let at = list.actions.iter().rposition(about)?;
-            let line = list.lines.iter().rfind(|one| one.before <= at)?;
+            let line = list.lines.iter().rfind(|entry| entry.before <= at)?;
             (line.code.clone_ref(py), line.line)
         };
         let file = code.bind(py).getattr(intern!(py, "co_filename")).ok()?.extract().ok()?;
@@ -116,8 +116,8 @@ fn concerned_job(action: &Action) -> Option<JobId> {
 }
 
 /// A number of seconds, from Python or numpy.
-fn parse_seconds(value: &Bound<'_, PyAny>, what: &str) -> PyResult<i64> {
-    value.extract::<i64>().map_err(|_| PyTypeError::new_err(format!("{what} is a whole number of seconds")))
+fn parse_seconds(value: &Bound<'_, PyAny>, label: &str) -> PyResult<i64> {
+    value.extract::<i64>().map_err(|_| PyTypeError::new_err(format!("{label} is a whole number of seconds")))
 }
 
 #[pymethods]
@@ -126,7 +126,7 @@ impl PyActions {
     /// the job's, and then at one of its paces by number, 0 being the full one.
     #[pyo3(signature = (job, why="backfilled", procs=None, pace=0))]
     fn start(&self, job: &Bound<'_, PyAny>, why: &str, procs: Option<u32>, pace: u8) -> PyResult<()> {
-        let why = match why {
+        let reason = match why {
             "head" => StartReason::Head,
             "backfilled" => StartReason::Backfilled,
             "planned" => StartReason::Planned,
@@ -141,14 +141,14 @@ impl PyActions {
             return Err(error::wrong_error("pace goes with procs: start(job, procs=view.size(job), pace=1)"));
         }
         let start = |job| match procs {
-            None => self.push(Action::Start { job, why, on: Placement::Any }),
-            Some(procs) => self.push(Action::StartWith { job, procs, pace, why, on: Placement::Any }),
+            None => self.push(Action::Start { job, why: reason, on: Placement::Any }),
+            Some(procs) => self.push(Action::StartWith { job, procs, pace, why: reason, on: Placement::Any }),
         };
         match job.extract::<u32>() {
             Ok(id) => start(JobId(id)),
             Err(_) if job.is_instance_of::<PyString>() => start(job_id(job)?),
             Err(_) => match job.try_iter() {
-                Ok(several) => several.into_iter().try_for_each(|one| start(job_id(&one?)?)),
+                Ok(several) => several.into_iter().try_for_each(|item| start(job_id(&item?)?)),
                 Err(_) => start(job_id(job)?),
             },
         }

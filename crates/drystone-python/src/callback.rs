@@ -48,9 +48,9 @@ const OVERDUE: Param = Param::new(
 static POLICY: PolicyKind =
     PolicyKind::new("python", "a policy written in Python, by the name of its object", &|args| {
         Ok(match find_object(args)? {
-            Some(held) => match agent_policy(&held) {
-                Some(learned) => learned.map_err(|e| args.spec_error(e.to_string()))?,
-                None => Box::new(PyPolicy::new(held)) as Box<dyn Policy>,
+            Some(holder) => match agent_policy(&holder) {
+                Some(policy) => policy.map_err(|e| args.spec_error(e.to_string()))?,
+                None => Box::new(PyPolicy::new(holder)) as Box<dyn Policy>,
             },
             None => Box::new(Outside),
         })
@@ -62,7 +62,7 @@ static POLICY: PolicyKind =
 static PREDICTOR: PredictorKind =
     PredictorKind::new("python", "a predictor written in Python, by the name of its object", &|args| {
         Ok(match find_object(args)? {
-            Some(held) => Box::new(PyPredictor::new(held)),
+            Some(holder) => Box::new(PyPredictor::new(holder)),
             None => Box::new(drystone::parts::predict::UserEstimate),
         })
     })

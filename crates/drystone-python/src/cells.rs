@@ -267,43 +267,43 @@ pub(crate) fn read_cells(arrays: &[ArrayRef], column: &str) -> PyResult<ArrowCel
         first += array.len();
         joined_cells = Some(match (joined_cells, part) {
             (None, part) => part,
-            (Some(all), part) => join_cells(all, part),
+            (Some(cells), part) => join_cells(cells, part),
         });
     }
     Ok(joined_cells.unwrap_or(ArrowCells::Whole(Vec::new())))
 }
 
-fn join_cells(all: ArrowCells, part: ArrowCells) -> ArrowCells {
+fn join_cells(base: ArrowCells, part: ArrowCells) -> ArrowCells {
     use ArrowCells::{Fraction, Length, Moment, Text, Whole};
     let floats = |values: Vec<Option<i64>>| values.into_iter().map(|value| value.map(|value| value as f64));
-    match (all, part) {
-        (Whole(mut all), Whole(part)) => {
-            all.extend(part);
-            Whole(all)
+    match (base, part) {
+        (Whole(mut values), Whole(part)) => {
+            values.extend(part);
+            Whole(values)
         }
-        (Fraction(mut all), Fraction(part)) => {
-            all.extend(part);
-            Fraction(all)
+        (Fraction(mut values), Fraction(part)) => {
+            values.extend(part);
+            Fraction(values)
         }
         // Decimals of one part may all be whole.
-        (Whole(all), Fraction(part)) => Fraction(floats(all).chain(part).collect()),
-        (Fraction(mut all), Whole(part)) => {
-            all.extend(floats(part));
-            Fraction(all)
+        (Whole(values), Fraction(part)) => Fraction(floats(values).chain(part).collect()),
+        (Fraction(mut values), Whole(part)) => {
+            values.extend(floats(part));
+            Fraction(values)
         }
-        (Moment(mut all), Moment(part)) => {
-            all.extend(part);
-            Moment(all)
+        (Moment(mut values), Moment(part)) => {
+            values.extend(part);
+            Moment(values)
         }
-        (Length(mut all), Length(part)) => {
-            all.extend(part);
-            Length(all)
+        (Length(mut values), Length(part)) => {
+            values.extend(part);
+            Length(values)
         }
-        (Text(mut all), Text(part)) => {
-            (0..part.codes.len()).for_each(|row| all.push(part.word_at(row)));
-            Text(all)
+        (Text(mut values), Text(part)) => {
+            (0..part.codes.len()).for_each(|row| values.push(part.word_at(row)));
+            Text(values)
         }
         // The arrays of a column have one type.
-        (all, _) => all,
+        (cells, _) => cells,
     }
 }

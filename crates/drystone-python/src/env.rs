@@ -152,7 +152,7 @@ impl PyVecEnv {
     fn lock_env(&self) -> PyResult<MutexGuard<'_, InnerEnv>> {
         match self.inner.try_lock() {
             Ok(inner) => Ok(inner),
-            Err(TryLockError::Poisoned(poisoned)) => Ok(poisoned.into_inner()),
+            Err(TryLockError::Poisoned(poison)) => Ok(poison.into_inner()),
             // A call that waited would hold the interpreter's lock, which a step at work needs in
             // the end.
             Err(TryLockError::WouldBlock) => {
@@ -184,7 +184,7 @@ struct FlatArrays<'py> {
 }
 
 impl FlatArrays<'_> {
-    fn borrow_arrays<'a>(&'a mut self, finished: &'a mut [Option<EpisodeResult>]) -> PyResult<EnvArrays<'a>> {
+    fn borrow_arrays<'a>(&'a mut self, results: &'a mut [Option<EpisodeResult>]) -> PyResult<EnvArrays<'a>> {
         Ok(EnvArrays {
             jobs: self.jobs.as_slice_mut()?,
             machine: self.machine.as_slice_mut()?,
@@ -194,7 +194,7 @@ impl FlatArrays<'_> {
             truncated: self.truncated.as_slice_mut()?,
             final_jobs: self.final_jobs.as_slice_mut()?,
             final_machine: self.final_machine.as_slice_mut()?,
-            finished,
+            finished: results,
         })
     }
 }
@@ -288,7 +288,7 @@ impl PyVecEnv {
         let buffers = own.as_mut().ok_or_else(|| convert_error(EnvError::NotReset(0)))?;
         envs.step(&[action], &mut buffers.borrow_arrays()).map_err(convert_error)?;
         let (reward, is_terminated, is_truncated) = (buffers.reward[0], buffers.terminated[0], buffers.truncated[0]);
-        let episode_end = buffers.finished[0].as_ref().map(|finished| episode_dict(py, finished)).transpose()?;
+        let episode_end = buffers.finished[0].as_ref().map(|result| episode_dict(py, result)).transpose()?;
         Ok((inner.copy_shown(py)?, reward, is_terminated, is_truncated, episode_end))
     }
 
@@ -304,9 +304,9 @@ impl PyVecEnv {
     fn finished<'py>(&self, py: Python<'py>) -> PyResult<Option<Vec<EpisodeEnd<'py>>>> {
         let inner = self.lock_env()?;
         let mut episode_ends = Vec::new();
-        for (env, finished) in inner.finished.iter().enumerate() {
-            if let Some(finished) = finished {
-                episode_ends.push((env, episode_dict(py, finished)?));
+        for (env, slot) in inner.finished.iter().enumerate() {
+            if let Some(result) = slot {
+                episode_ends.push((env, episode_dict(py, result)?));
             }
         }
         Ok((!episode_ends.is_empty()).then_some(episode_ends))
@@ -316,14 +316,14 @@ impl PyVecEnv {
 /// Number of an environment and the result of its episode.
 type EpisodeEnd<'py> = (usize, Bound<'py, PyDict>);
 
-fn episode_dict<'py>(py: Python<'py>, finished: &EpisodeResult) -> PyResult<Bound<'py, PyDict>> {
+fn episode_dict<'py>(py: Python<'py>, result: &EpisodeResult) -> PyResult<Bound<'py, PyDict>> {
     let dict = PyDict::new(py);
-    dict.set_item("r", finished.reward)?;
-    dict.set_item("l", finished.steps)?;
-    dict.set_item("first", finished.first)?;
-    dict.set_item("impossible", finished.impossible)?;
-    dict.set_item("utilisation", finished.utilisation)?;
-    for (measure, mean) in Measure::ALL.into_iter().zip(&finished.means) {
+    dict.set_item("r", result.reward)?;
+    dict.set_item("l", result.steps)?;
+    dict.set_item("first", result.first)?;
+    dict.set_item("impossible", result.impossible)?;
+    dict.set_item("utilisation", result.utilisation)?;
+    for (measure, mean) in Measure::ALL.into_iter().zip(&result.means) {
         dict.set_item(format!("{measure}_mean"), mean)?;
     }
     Ok(dict)
@@ -367,7 +367,7 @@ struct PyAgent {
 }
 
 impl PyAgent {
-    fn ask_agent(&mut self, seen: ObservationShape<'_>) -> PyResult<usize> {
+    fn ask_agent(&mut self, observation: ObservationShape<'_>) -> PyResult<usize> {
         let object = Arc::clone(&self.held);
         object.call_object(|py| {
             let live = match &mut self.live {
@@ -375,9 +375,9 @@ impl PyAgent {
                 empty => empty.insert(crate::objects::copy_object(py, &self.held)?),
             };
             let arrays = (
-                PyArray1::from_slice(py, seen.jobs),
-                PyArray1::from_slice(py, seen.machine),
-                PyArray1::from_slice(py, seen.mask),
+                PyArray1::from_slice(py, observation.jobs),
+                PyArray1::from_slice(py, observation.machine),
+                PyArray1::from_slice(py, observation.mask),
             );
             let answer = live.bind(py).call_method1("_act", arrays)?;
             answer.extract().map_err(|_| {
@@ -393,24 +393,24 @@ impl PyAgent {
 }
 
 impl Agent for PyAgent {
-    fn choose_action(&mut self, seen: ObservationShape<'_>) -> Option<usize> {
+    fn choose_action(&mut self, observation: ObservationShape<'_>) -> Option<usize> {
         if self.held.has_failed() {
             return None;
         }
-        self.ask_agent(seen).map_err(|error| self.held.note_failure(error)).ok()
+        self.ask_agent(observation).map_err(|error| self.held.note_failure(error)).ok()
     }
 }
 
 /// The policy of an object that is an agent; `None` where it is none.
-pub(crate) fn agent_policy(held: &Arc<HeldObject>) -> Option<Result<Box<dyn Policy>, EnvError>> {
+pub(crate) fn agent_policy(holder: &Arc<HeldObject>) -> Option<Result<Box<dyn Policy>, EnvError>> {
     let spec = Python::attach(|py| -> Option<Py<AgentSpec>> {
-        held.object.bind(py).getattr(AGENT).ok()?.cast_into::<AgentSpec>().ok().map(Bound::unbind)
+        holder.object.bind(py).getattr(AGENT).ok()?.cast_into::<AgentSpec>().ok().map(Bound::unbind)
     })?;
     let spec = spec.get();
-    let agent = Box::new(PyAgent { held: Arc::clone(held), live: None });
-    let name = format!("agent: {}", held.identity);
+    let agent = Box::new(PyAgent { held: Arc::clone(holder), live: None });
+    let name = format!("agent: {}", holder.identity);
     Some(
         LearnedPolicy::new(name, &spec.trained_on, &spec.options, agent)
-            .map(|learned| Box::new(learned) as Box<dyn Policy>),
+            .map(|policy| Box::new(policy) as Box<dyn Policy>),
     )
 }

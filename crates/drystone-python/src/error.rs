@@ -72,30 +72,30 @@ pub(crate) fn spec_error(error: &SpecError) -> PyErr {
 }
 
 /// A policy broke its contract; `job` is the log's number.
-pub(crate) fn contract_error(told: &str, at: Option<i64>, job: Option<i64>, problem: &str) -> PyErr {
+pub(crate) fn contract_error(message: &str, at: Option<i64>, job: Option<i64>, problem: &str) -> PyErr {
     let attributes =
         [("at", at.map(Attribute::Number)), ("job", job.map(Attribute::Number)), ("problem", text_attribute(problem))];
-    raise_error("ContractViolation", told, &attributes)
+    raise_error("ContractViolation", message, &attributes)
 }
 
-pub(crate) fn violation_error(error: &PolicyViolation, told: &str) -> PyErr {
+pub(crate) fn violation_error(error: &PolicyViolation, message: &str) -> PyErr {
     let attributes = [
         ("at", number_attribute(error.at.0)),
         ("job", error.job.and_then(|job| number_attribute(job.0))),
         ("problem", text_attribute(&error.problem)),
     ];
-    raise_error("ContractViolation", told, &attributes)
+    raise_error("ContractViolation", message, &attributes)
 }
 
-pub(crate) fn simulation_error(error: &SimulationError, told: &str) -> PyErr {
+pub(crate) fn simulation_error(error: &SimulationError, message: &str) -> PyErr {
     match error {
-        SimulationError::Violation(broken) => violation_error(broken, told),
+        SimulationError::Violation(broken) => violation_error(broken, message),
         SimulationError::Starved { first, .. } => {
             let attributes =
                 [("at", None), ("job", number_attribute(first.0)), ("problem", text_attribute(error.to_string()))];
-            raise_error("ContractViolation", told, &attributes)
+            raise_error("ContractViolation", message, &attributes)
         }
-        _ => raise_error("SimulationError", told, &[]),
+        _ => raise_error("SimulationError", message, &[]),
     }
 }
 

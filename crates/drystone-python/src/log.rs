@@ -66,9 +66,9 @@ impl PyLog {
 
 /// A log and what people should hear of it.
 fn open_log(
-    told: Result<WithNotes<WorkloadInput>, drystone_cli::library::CommandFailure>,
+    outcome: Result<WithNotes<WorkloadInput>, drystone_cli::library::CommandFailure>,
 ) -> PyResult<(PyLog, Vec<String>)> {
-    let WithNotes { what, messages } = told.map_err(|failure| error::command_error(&failure))?;
+    let WithNotes { what, messages } = outcome.map_err(|failure| error::command_error(&failure))?;
     Ok((PyLog::from_input(what), messages))
 }
 
@@ -275,7 +275,8 @@ impl PyLog {
         }
         let setting = Setting { name: name.to_string(), value: value.to_string() };
         let workload = transform::cut_piece(self.workload(), start..stop, setting).map_err(error::wrong_error)?;
-        let records: Option<Vec<SwfRecord>> = self.input.records().and_then(|all| Some(all.get(start..stop)?.to_vec()));
+        let records: Option<Vec<SwfRecord>> =
+            self.input.records().and_then(|list| Some(list.get(start..stop)?.to_vec()));
         Ok(self.with_input(self.input.with_some_jobs(workload, records)))
     }
 

@@ -190,27 +190,30 @@ pub(crate) fn has_any_object() -> bool {
 }
 
 /// A fresh copy of an object, as it was given.
-pub(crate) fn copy_object(py: Python<'_>, held: &HeldObject) -> PyResult<Py<PyAny>> {
-    Ok(py.import("drystone._callbacks")?.call_method1("fresh", (&held.object,))?.unbind())
+pub(crate) fn copy_object(py: Python<'_>, holder: &HeldObject) -> PyResult<Py<PyAny>> {
+    Ok(py.import("drystone._callbacks")?.call_method1("fresh", (&holder.object,))?.unbind())
 }
 
 /// The state of an object by pickle, or why it cannot be saved.
-pub(crate) fn pickle_object(held: &HeldObject, live: Option<&Py<PyAny>>) -> Result<Vec<u8>, SnapshotError> {
-    let refusal = |error: PyErr| SnapshotError::Refused(format!("{}: cannot be pickled: {error}", held.identity));
-    held.call_object(|py| {
-        let object = live.unwrap_or(&held.object);
-        let bytes = py.import("pickle").and_then(|pickle| pickle.call_method1("dumps", (object,)));
-        bytes.and_then(|bytes| Ok(bytes.cast::<PyBytes>()?.as_bytes().to_vec()))
-    })
-    .map_err(refusal)
+pub(crate) fn pickle_object(holder: &HeldObject, live: Option<&Py<PyAny>>) -> Result<Vec<u8>, SnapshotError> {
+    let refusal = |error: PyErr| SnapshotError::Refused(format!("{}: cannot be pickled: {error}", holder.identity));
+    holder
+        .call_object(|py| {
+            let object = live.unwrap_or(&holder.object);
+            let bytes = py.import("pickle").and_then(|pickle| pickle.call_method1("dumps", (object,)));
+            bytes.and_then(|bytes| Ok(bytes.cast::<PyBytes>()?.as_bytes().to_vec()))
+        })
+        .map_err(refusal)
 }
 
 /// An object from its pickled state.
-pub(crate) fn unpickle_object(held: &HeldObject, bytes: &[u8]) -> Result<Py<PyAny>, SnapshotError> {
-    let refusal = |error: PyErr| SnapshotError::Refused(format!("{}: cannot be restored: {error}", held.identity));
-    held.call_object(|py| {
-        let object = py.import("pickle").and_then(|pickle| pickle.call_method1("loads", (PyBytes::new(py, bytes),)));
-        object.map(Bound::unbind)
-    })
-    .map_err(refusal)
+pub(crate) fn unpickle_object(holder: &HeldObject, bytes: &[u8]) -> Result<Py<PyAny>, SnapshotError> {
+    let refusal = |error: PyErr| SnapshotError::Refused(format!("{}: cannot be restored: {error}", holder.identity));
+    holder
+        .call_object(|py| {
+            let object =
+                py.import("pickle").and_then(|pickle| pickle.call_method1("loads", (PyBytes::new(py, bytes),)));
+            object.map(Bound::unbind)
+        })
+        .map_err(refusal)
 }

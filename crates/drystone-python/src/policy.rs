@@ -29,9 +29,9 @@ struct LiveObject {
 }
 
 impl LiveObject {
-    fn new(py: Python<'_>, held: &HeldObject, object: Py<PyAny>) -> PyResult<LiveObject> {
+    fn new(py: Python<'_>, holder: &HeldObject, object: Py<PyAny>) -> PyResult<LiveObject> {
         let actions = Py::new(py, PyActions::default())?;
-        held.record_requests(actions.clone_ref(py));
+        holder.record_requests(actions.clone_ref(py));
         let view = Py::new(py, PyView::new(py, actions.clone_ref(py))?)?;
         Ok(LiveObject { object, view, actions })
     }
@@ -48,9 +48,9 @@ pub(crate) struct PyPolicy {
 }
 
 impl PyPolicy {
-    pub(crate) fn new(held: Arc<HeldObject>) -> PyPolicy {
-        let traits = held.call_object(|py| {
-            let object = held.object.bind(py);
+    pub(crate) fn new(holder: Arc<HeldObject>) -> PyPolicy {
+        let traits = holder.call_object(|py| {
+            let object = holder.object.bind(py);
             let is = |name: &str| -> PyResult<bool> {
                 object.getattr_opt(name)?.map_or(Ok(false), |value| value.is_truthy())
             };
@@ -64,25 +64,25 @@ impl PyPolicy {
             Ok(ClassTraits { observes, wakes: object.hasattr("next_wake")?, suspends, hears, places })
         });
         let traits = traits.unwrap_or_else(|error| {
-            held.note_failure(error);
+            holder.note_failure(error);
             ClassTraits::default()
         });
-        let name = format!("python: {}", held.identity);
-        let waiting_jobs = PyWaiting { numbers: held.job_numbers(), ..PyWaiting::default() };
-        PyPolicy { held, name, traits, live: None, waiting: waiting_jobs, wake: None }
+        let name = format!("python: {}", holder.identity);
+        let waiting_jobs = PyWaiting { numbers: holder.job_numbers(), ..PyWaiting::default() };
+        PyPolicy { held: holder, name, traits, live: None, waiting: waiting_jobs, wake: None }
     }
 
     /// The object that works here: a copy of the one that was given, made at the first event.
     fn live_object<'a>(
         live: &'a mut Option<LiveObject>,
-        held: &HeldObject,
+        holder: &HeldObject,
         py: Python<'_>,
     ) -> PyResult<&'a LiveObject> {
         match live {
             Some(live) => Ok(live),
             empty => {
-                let object = copy_object(py, held)?;
-                Ok(empty.insert(LiveObject::new(py, held, object)?))
+                let object = copy_object(py, holder)?;
+                Ok(empty.insert(LiveObject::new(py, holder, object)?))
             }
         }
     }

@@ -21,24 +21,28 @@ pub(crate) struct PyPredictor {
 }
 
 impl PyPredictor {
-    pub(crate) fn new(held: Arc<HeldObject>) -> PyPredictor {
-        let learns = held.call_object(|py| held.object.bind(py).hasattr("learn")).unwrap_or_else(|error| {
-            held.note_failure(error);
+    pub(crate) fn new(holder: Arc<HeldObject>) -> PyPredictor {
+        let learns = holder.call_object(|py| holder.object.bind(py).hasattr("learn")).unwrap_or_else(|error| {
+            holder.note_failure(error);
             false
         });
         PyPredictor {
-            name: format!("python: {}", held.identity),
-            numbers: held.job_numbers(),
-            held,
+            name: format!("python: {}", holder.identity),
+            numbers: holder.job_numbers(),
+            held: holder,
             learns,
             live: None,
         }
     }
 
-    fn live_object<'a>(live: &'a mut Option<Py<PyAny>>, held: &HeldObject, py: Python<'_>) -> PyResult<&'a Py<PyAny>> {
+    fn live_object<'a>(
+        live: &'a mut Option<Py<PyAny>>,
+        holder: &HeldObject,
+        py: Python<'_>,
+    ) -> PyResult<&'a Py<PyAny>> {
         match live {
             Some(live) => Ok(live),
-            empty => Ok(empty.insert(copy_object(py, held)?)),
+            empty => Ok(empty.insert(copy_object(py, holder)?)),
         }
     }
 

@@ -68,7 +68,9 @@ pub(crate) fn metrics() -> Vec<(String, String, &'static str, &'static str)> {
         _ => "count",
     };
     let better = |better| if better == Better::More { "more" } else { "less" };
-    Metric::all_metrics().map(|one| (one.id(), one.name(), unit(one.unit()), better(one.better_direction()))).collect()
+    Metric::all_metrics()
+        .map(|metric| (metric.id(), metric.name(), unit(metric.unit()), better(metric.better_direction())))
+        .collect()
 }
 
 /// Canonical text, parameters in force, whether it knows run times, whether it suspends jobs.

@@ -339,26 +339,26 @@ pub(crate) fn job_table(
         let whole = |get: fn(SizedJob) -> i64| PyColumn::Int(rows.iter().map(|row| get(of(row))).collect());
         let float = |get: fn(SizedJob) -> f64| PyColumn::Float(rows.iter().map(|row| get(of(row))).collect());
         columns.extend([
-            ("procs_first", whole(|sized| i64::from(sized.first))),
-            ("procs_last", whole(|sized| i64::from(sized.last))),
-            ("procs_mean", float(|sized| sized.mean)),
-            ("grows", whole(|sized| i64::from(sized.grows))),
-            ("shrinks", whole(|sized| i64::from(sized.shrinks))),
-            ("reconfiguring", whole(|sized| sized.reconfiguring)),
-            ("energy", float(|sized| sized.energy as f64)),
+            ("procs_first", whole(|size_row| i64::from(size_row.first))),
+            ("procs_last", whole(|size_row| i64::from(size_row.last))),
+            ("procs_mean", float(|size_row| size_row.mean)),
+            ("grows", whole(|size_row| i64::from(size_row.grows))),
+            ("shrinks", whole(|size_row| i64::from(size_row.shrinks))),
+            ("reconfiguring", whole(|size_row| size_row.reconfiguring)),
+            ("energy", float(|size_row| size_row.energy as f64)),
         ]);
-        if sizes.values().any(|sized| sized.paces.is_some()) {
+        if sizes.values().any(|size_row| size_row.paces.is_some()) {
             let speed = |pace: Option<Decimal>| pace.unwrap_or(Decimal::ONE).as_f64();
             columns.extend([
                 (
                     "pace_first",
-                    PyColumn::Float(rows.iter().map(|row| speed(of(row).paces.map(|one| one.first))).collect()),
+                    PyColumn::Float(rows.iter().map(|row| speed(of(row).paces.map(|paces| paces.first))).collect()),
                 ),
                 (
                     "pace_last",
-                    PyColumn::Float(rows.iter().map(|row| speed(of(row).paces.map(|one| one.last))).collect()),
+                    PyColumn::Float(rows.iter().map(|row| speed(of(row).paces.map(|paces| paces.last))).collect()),
                 ),
-                ("slowed", whole(|sized| sized.paces.map_or(0, |one| one.slowed))),
+                ("slowed", whole(|size_row| size_row.paces.map_or(0, |paces| paces.slowed))),
             ]);
         }
     }
@@ -381,7 +381,8 @@ fn results_table(results: &Results) -> PyResult<PythonTable> {
     }
     for metric in Metric::compared_metrics() {
         let change = |at: usize| {
-            let policy = results.comparison.policies.iter().find(|one| one.name == policies[at].policy.text)?;
+            let policy =
+                results.comparison.policies.iter().find(|candidate| candidate.name == policies[at].policy.text)?;
             policy.changes.iter().find(|change| change.metric == metric)
         };
         let float = |get: &dyn Fn(usize) -> Option<f64>| PyColumn::MaybeFloat((0..policies.len()).map(get).collect());

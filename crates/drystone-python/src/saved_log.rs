@@ -50,7 +50,8 @@ fn header_of(lines: &str) -> SwfHeader {
 /// The origin of a workload as text.
 pub(crate) fn origin_text(input: &WorkloadInput, names: &WorkloadNames, hash: &str) -> String {
     let provenance = &input.workload().provenance;
-    let settings: Vec<[&str; 2]> = provenance.settings.iter().map(|one| [&*one.name, &*one.value]).collect();
+    let settings: Vec<[&str; 2]> =
+        provenance.settings.iter().map(|setting| [&*setting.name, &*setting.value]).collect();
     json!({
         "name": provenance.name,
         "hash": hash,
@@ -89,8 +90,8 @@ pub(crate) fn read_origin(text: &str) -> Option<LogOrigin> {
 /// A move of times as numbers: whether it divides, seconds, digits, decimals.
 type MoveNumbers = (bool, i64, u64, u32);
 
-fn move_numbers(one: &TimeMove) -> MoveNumbers {
-    match *one {
+fn move_numbers(time_move: &TimeMove) -> MoveNumbers {
+    match *time_move {
         TimeMove::Earlier(by) => (false, by.0, 0, 0),
         TimeMove::Divided { digits, decimals } => (true, 0, digits, decimals),
     }

@@ -34,7 +34,7 @@ impl PySession {
         // need.
         let inner = match self.inner.try_lock() {
             Ok(inner) => inner,
-            Err(TryLockError::Poisoned(poisoned)) => poisoned.into_inner(),
+            Err(TryLockError::Poisoned(poison)) => poison.into_inner(),
             Err(TryLockError::WouldBlock) => {
                 let problem = "the session is at work: its own policy, or another thread, uses it now";
                 return Err(PyRuntimeError::new_err(problem));

@@ -22,7 +22,7 @@ type SweepCounts = (u64, u64, u64);
 fn called_programs(plan: &SweepPlan, programs: Vec<(String, String)>) -> BTreeMap<String, String> {
     let calls = |name: &str| {
         let ends = [')', ','].map(|end| format!("python(object={name}{end}"));
-        plan.simulations.iter().any(|one| ends.iter().any(|call| one.canonical.contains(call)))
+        plan.simulations.iter().any(|simulation| ends.iter().any(|call| simulation.canonical.contains(call)))
     };
     programs.into_iter().filter(|(name, _)| calls(name)).collect()
 }
@@ -166,9 +166,9 @@ pub(crate) fn rank(
         let table = Candidates::from_store(&store, &CaseSelection { metrics, workloads })?;
         let ranking = Ranking::from_table(&table);
         let base = match against {
-            Some(wanted) => match table.find_candidate(wanted) {
+            Some(text) => match table.find_candidate(text) {
                 Ok(base) => base,
-                Err(problem) => return Ok(Err(format!("against: {wanted}: {problem}"))),
+                Err(problem) => return Ok(Err(format!("against: {text}: {problem}"))),
             },
             None => ranking.ranked.first().map_or(0, |first| first.candidate),
         };
@@ -177,19 +177,25 @@ pub(crate) fn rank(
     });
     let (ranking, table, paired_tests) = contents.map_err(|e| error::sweep_error(&e))?.map_err(error::wrong_error)?;
     let ranked_rows = &ranking.ranked;
-    let candidates: Vec<_> = ranked_rows.iter().map(|one| &table.candidates[one.candidate]).collect();
+    let candidates: Vec<_> = ranked_rows.iter().map(|row| &table.candidates[row.candidate]).collect();
     let mut columns = vec![
-        ("rank".to_string(), PyColumn::Int(ranked_rows.iter().map(|one| one.rank as i64).collect())),
-        ("policy".to_string(), PyColumn::Text(candidates.iter().map(|one| Some(one.policy.clone())).collect())),
-        ("degradation".to_string(), PyColumn::Float(ranked_rows.iter().map(|one| one.average).collect())),
+        ("rank".to_string(), PyColumn::Int(ranked_rows.iter().map(|row| row.rank as i64).collect())),
+        (
+            "policy".to_string(),
+            PyColumn::Text(candidates.iter().map(|candidate| Some(candidate.policy.clone())).collect()),
+        ),
+        ("degradation".to_string(), PyColumn::Float(ranked_rows.iter().map(|row| row.average).collect())),
     ];
     for (at, name) in table.parameters.iter().enumerate() {
-        columns.push((name.clone(), level_column(candidates.iter().map(|one| one.point[at].as_ref()).collect())));
+        columns.push((
+            name.clone(),
+            level_column(candidates.iter().map(|candidate| candidate.point[at].as_ref()).collect()),
+        ));
     }
-    let tests: Vec<_> = ranked_rows.iter().map(|one| paired_tests.tests[one.candidate].as_ref()).collect();
+    let tests: Vec<_> = ranked_rows.iter().map(|row| paired_tests.tests[row.candidate].as_ref()).collect();
     let float = |get: fn(&PairedTest) -> f64| PyColumn::MaybeFloat(tests.iter().map(|test| test.map(get)).collect());
-    let verdicts = ranked_rows.iter().zip(&tests).map(|(one, test)| match test {
-        _ if one.candidate == paired_tests.against => None,
+    let verdicts = ranked_rows.iter().zip(&tests).map(|(row, test)| match test {
+        _ if row.candidate == paired_tests.against => None,
         None => Some("untested"),
         Some(test) if !test.differs => Some("unclear"),
         Some(test) => Some(if test.change < 0.0 { "better" } else { "worse" }),

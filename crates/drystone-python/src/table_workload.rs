@@ -69,7 +69,7 @@ const TEXTS_OF_DATES: &str = "texts (pandas.to_datetime and polars' str.to_datet
 /// Names of the columns that are read, those first that must be there.
 #[pyfunction]
 pub(crate) fn column_names() -> Vec<&'static str> {
-    COLUMNS.iter().map(|wanted| wanted.name).collect()
+    COLUMNS.iter().map(|column| column.name).collect()
 }
 
 /// A column of whole numbers, `None` where there is none.
@@ -169,19 +169,19 @@ impl ReadColumns {
         schema: &Schema,
         names: &BTreeMap<String, String>,
     ) -> PyResult<ReadColumns> {
-        if let Some(odd) = names.keys().find(|key| !COLUMNS.iter().any(|wanted| wanted.name == *key)) {
+        if let Some(odd) = names.keys().find(|key| !COLUMNS.iter().any(|column| column.name == *key)) {
             let columns = column_names().join(", ");
             return Err(error::wrong_error(format!("columns: there is no `{odd}`; a workload has {columns}")));
         }
         let rows = batches.iter().map(RecordBatch::num_rows).sum();
         let mut read_columns = ReadColumns { columns: BTreeMap::new(), titles: BTreeMap::new(), rows };
-        for wanted in &COLUMNS {
-            let title = names.get(wanted.name);
-            let name = title.map_or(wanted.name, String::as_str);
+        for column in &COLUMNS {
+            let title = names.get(column.name);
+            let name = title.map_or(column.name, String::as_str);
             let places: Vec<usize> = (0..schema.fields().len()).filter(|&at| schema.field(at).name() == name).collect();
             let Some(&place) = places.first() else {
-                if wanted.needed || title.is_some() {
-                    return Err(missing_column(wanted, name, schema));
+                if column.needed || title.is_some() {
+                    return Err(missing_column(column, name, schema));
                 }
                 continue;
             };
@@ -190,8 +190,8 @@ impl ReadColumns {
                 return Err(error::table_error(&problem, Some(name), None));
             }
             let arrays: Vec<ArrayRef> = batches.iter().map(|batch| batch.column(place).clone()).collect();
-            read_columns.columns.insert(wanted.name, wanted.read_cells(read_cells(&arrays, name)?, name)?);
-            read_columns.titles.insert(wanted.name, name.to_string());
+            read_columns.columns.insert(column.name, column.read_cells(read_cells(&arrays, name)?, name)?);
+            read_columns.titles.insert(column.name, name.to_string());
         }
         Ok(read_columns)
     }
@@ -271,13 +271,13 @@ impl ReadColumns {
     }
 }
 
-fn missing_column(wanted: &WantedColumn, name: &str, schema: &Schema) -> PyErr {
+fn missing_column(column: &WantedColumn, name: &str, schema: &Schema) -> PyErr {
     let columns: Vec<&str> = schema.fields().iter().map(|field| field.name().as_str()).collect();
     let problem = format!(
         "there is no column `{name}` ({}); the table has {}; columns={{\"{}\": ...}} says which one it is",
-        wanted.meaning,
+        column.meaning,
         if columns.is_empty() { "none".to_string() } else { columns.join(", ") },
-        wanted.name
+        column.name
     );
     error::table_error(&problem, Some(name), None)
 }

@@ -118,7 +118,7 @@ pub(crate) fn read_status(text: &str) -> Option<i64> {
         return Some(number);
     }
     let word = text.split_ascii_whitespace().next().unwrap_or_default().trim_end_matches('+');
-    let is = |known: &str| word.eq_ignore_ascii_case(known);
+    let is = |name: &str| word.eq_ignore_ascii_case(name);
     if is_missing(text) {
         return Some(LogStatus::Unknown.to_swf());
     }

@@ -42,7 +42,7 @@ impl Halt {
 
     /// Raises what an object has raised. What others have raised meanwhile is of no more use.
     fn raise_failure(&self) -> PyResult<()> {
-        let failures: Vec<PyErr> = self.held.iter().filter_map(|held| held.take_failure()).collect();
+        let failures: Vec<PyErr> = self.held.iter().filter_map(|holder| holder.take_failure()).collect();
         failures.into_iter().next().map_or(Ok(()), Err)
     }
 }
@@ -154,8 +154,8 @@ pub(crate) fn run_watched<T: Send + 'static>(
         } else {
             run_once()
         }
-        if let Some(made) = work_result {
-            let _ = result_sender.send(made.map_err(|panic| panic_message(&*panic)));
+        if let Some(outcome) = work_result {
+            let _ = result_sender.send(outcome.map_err(|panic| panic_message(&*panic)));
         }
     };
     check_open()?;
@@ -167,12 +167,12 @@ pub(crate) fn run_watched<T: Send + 'static>(
         // What it waits in is no bytecode: other threads of Python run.
         let (answer, back) = py.detach(move || (result.recv_timeout(PULSE), result));
         match answer {
-            Ok(made) => {
+            Ok(value) => {
                 progress.clear(py);
                 // Whatever the thread still holds of Python's is let go before the caller goes on.
                 py.detach(|| awaited_work.join_thread());
                 halt.raise_failure()?;
-                return made.map_err(error::internal_error);
+                return value.map_err(error::internal_error);
             }
             Err(RecvTimeoutError::Disconnected) => {
                 return Err(error::internal_error("the work ended without a result"));
@@ -221,14 +221,14 @@ impl ShownProgress {
 
 /// Stops work, and does not come back before its thread has ended, if that is possible: in Python a
 /// loop is interrupted by an exception.
-fn cancel_work<T: Send>(py: Python<'_>, halt: &Halt, mut result: Receiver<T>, awaited: &AwaitedWork) {
+fn cancel_work<T: Send>(py: Python<'_>, halt: &Halt, mut result: Receiver<T>, work: &AwaitedWork) {
     halt.stop.store(true, Ordering::Relaxed);
     let patience = if halt.held.is_empty() { GRACE } else { PATIENCE };
     for _ in 0..patience {
         interrupt_threads(py, &halt.held);
         let (answer, back) = py.detach(move || (result.recv_timeout(PULSE), result));
         if !matches!(answer, Err(RecvTimeoutError::Timeout)) {
-            py.detach(|| awaited.join_thread());
+            py.detach(|| work.join_thread());
             break;
         }
         // A second Ctrl-C ends the waiting.
@@ -242,9 +242,9 @@ fn cancel_work<T: Send>(py: Python<'_>, halt: &Halt, mut result: Receiver<T>, aw
 }
 
 /// Raises KeyboardInterrupt in each other thread that is inside a call of one of these objects.
-fn interrupt_threads(py: Python<'_>, held: &[Arc<HeldObject>]) {
+fn interrupt_threads(py: Python<'_>, holders: &[Arc<HeldObject>]) {
     let own = thread_number(py).unwrap_or_default();
-    for thread in held.iter().flat_map(|held| held.busy_threads()).filter(|&thread| thread != own) {
+    for thread in holders.iter().flat_map(|holder| holder.busy_threads()).filter(|&thread| thread != own) {
         // Without ctypes a thread cannot be interrupted: it is waited for.
         let _ = py
             .import(intern!(py, "drystone._callbacks"))

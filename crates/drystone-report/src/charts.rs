@@ -91,7 +91,7 @@ impl Drawing {
         let title = format!("<title>{}</title>", escape_html(&self.title));
         let metadata = match &self.determined {
             Value::Null => String::new(),
-            determined => format!("<metadata>{}</metadata>", escape_html(&determined.to_string())),
+            provenance => format!("<metadata>{}</metadata>", escape_html(&provenance.to_string())),
         };
         match self.svg.find('>') {
             Some(at) => format!("{}{title}{metadata}{}\n", &self.svg[..=at], &self.svg[at + 1..]),

@@ -156,12 +156,12 @@ pub struct Weekly {
 }
 
 impl Weekly {
-    fn from_weeks(all: &[ClassWeek]) -> Weekly {
+    fn from_weeks(weeks: &[ClassWeek]) -> Weekly {
         let mut weekly = Weekly::default();
-        if all.last().is_some_and(|last| last.week >= MANY_WEEKS) {
+        if weeks.last().is_some_and(|last| last.week >= MANY_WEEKS) {
             return weekly;
         }
-        for week in all {
+        for week in weeks {
             weekly.jobs[week.class].push(week.jobs);
             weekly.wait[week.class].push(week.wait.map(round_decimals));
             weekly.slowdown[week.class].push(week.slowdown.map(round_decimals));
@@ -238,21 +238,21 @@ pub struct Material<'a> {
 impl PlotDetails {
     /// From a simulation's rows and categories and what was watched; `watched` is absent where
     /// months were simulated apart. O(n log n) for n jobs.
-    pub fn from_material(material: Material<'_>, watched: Option<Watcher>) -> PlotDetails {
+    pub fn from_material(material: Material<'_>, watcher: Option<Watcher>) -> PlotDetails {
         let Material { rows, baseline, batch, classes, users } = material;
         let counted_rows = || rows.iter().filter(|r| r.counted);
         let late = |r: &JobRow| {
             let reserved_start = r.first_reservation.filter(|_| r.start > r.submit)?;
             Some((r.start.0 as f64 - reserved_start.0 as f64).abs())
         };
-        let cells = |categorised: Option<&Categorised>| -> Vec<DetailCell> {
-            categorised.map_or_else(Vec::new, |c| c.categories.iter().map(DetailCell::from_category).collect())
+        let cells = |breakdown: Option<&Categorised>| -> Vec<DetailCell> {
+            breakdown.map_or_else(Vec::new, |c| c.categories.iter().map(DetailCell::from_category).collect())
         };
         let mut users = cells(users);
         let user_count = users.len();
         users.sort_by_key(|u| (std::cmp::Reverse(u.jobs), u.key));
         users.truncate(MOST_USERS);
-        let (timeline, notes) = watched.map(|w| (w.timeline.finish(), w.notes)).unwrap_or_default();
+        let (timeline, notes) = watcher.map(|w| (w.timeline.finish(), w.notes)).unwrap_or_default();
         PlotDetails {
             wait: Quantiles::from_values(counted_rows().map(|r| r.wait().as_f64())),
             bounded_slowdown: Quantiles::from_values(
@@ -386,9 +386,9 @@ mod tests {
     fn thinned_partitions_add_up() {
         let mut notes = Vec::new();
         for i in 0..5_000 {
-            let one = i * 37 % 11;
-            notes.push(GaugeNote { at: Time(i), gauge: Gauge::Partition(1), value: one });
-            notes.push(GaugeNote { at: Time(i), gauge: Gauge::Partition(2), value: 10 - one });
+            let value = i * 37 % 11;
+            notes.push(GaugeNote { at: Time(i), gauge: Gauge::Partition(1), value: value });
+            notes.push(GaugeNote { at: Time(i), gauge: Gauge::Partition(2), value: 10 - value });
         }
         let steps = gauge_steps(&notes);
         assert!(steps.iter().all(|g| g.points.len() <= MOST_STEPS && g.points.len() > 300 && g.changes == 5_000));

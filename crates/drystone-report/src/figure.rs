@@ -130,10 +130,10 @@ impl Figure {
 ///
 /// # Errors
 /// Mistakes in the JavaScript of the plots.
-pub fn draw_figures(figures: &[Figure], determined: &Value, width: u32) -> Result<Vec<Drawing>, DrawError> {
+pub fn draw_figures(figures: &[Figure], provenance: &Value, width: u32) -> Result<Vec<Drawing>, DrawError> {
     let json = serde_json::to_string(figures).map_err(|error| DrawError::Script(error.to_string()))?;
     let drawings = run_drawing("drawFigures", json, width)?;
-    Ok(drawings.into_iter().map(|drawing| Drawing { determined: determined.clone(), ..drawing }).collect())
+    Ok(drawings.into_iter().map(|drawing| Drawing { determined: provenance.clone(), ..drawing }).collect())
 }
 
 #[cfg(test)]
@@ -173,11 +173,11 @@ mod tests {
             ..figure()
         };
         let lines = Figure { id: "lines".to_string(), marks: SeriesMarks::Lines, ..figure() };
-        let mut whiskered = lines.clone();
-        whiskered.series[0].whiskers.push((0.0, 0.4, 0.6));
-        let drawn = draw_figures(&[swarm, lines, whiskered], &Value::Null, 820).expect("drawn");
-        let paths = |at: usize| drawn[at].svg_file().matches("<path").count();
-        assert!(drawn[0].svg_file().matches("<path").count() >= 8 + 2 && !drawn[0].svg_file().contains("NaN"));
+        let mut whisker_figure = lines.clone();
+        whisker_figure.series[0].whiskers.push((0.0, 0.4, 0.6));
+        let drawings = draw_figures(&[swarm, lines, whisker_figure], &Value::Null, 820).expect("drawn");
+        let paths = |at: usize| drawings[at].svg_file().matches("<path").count();
+        assert!(drawings[0].svg_file().matches("<path").count() >= 8 + 2 && !drawings[0].svg_file().contains("NaN"));
         assert!(paths(2) > paths(1), "{} {}", paths(2), paths(1));
     }
 
@@ -198,8 +198,8 @@ mod tests {
                 let log = matches!(marks, SeriesMarks::Lines | SeriesMarks::Points | SeriesMarks::Swarm);
                 let y = if log { y.with_log_scale() } else { y };
                 let figures = [Figure { marks, y, ..figure() }];
-                let drawn = draw_figures(&figures, &Value::Null, 820).expect("drawn");
-                let svg = drawn[0].svg_file();
+                let drawings = draw_figures(&figures, &Value::Null, 820).expect("drawn");
+                let svg = drawings[0].svg_file();
                 assert!(svg.contains("<path") && !svg.contains("NaN"), "{marks:?}");
             }
         }

@@ -161,8 +161,8 @@ impl Gantt {
     }
 
     /// Tells what determined the schedule: the data, the page and files of the drawing carry it.
-    pub fn determined_by(self, determined: Value) -> Gantt {
-        Gantt { determined, ..self }
+    pub fn determined_by(self, provenance: Value) -> Gantt {
+        Gantt { determined: provenance, ..self }
     }
 
     /// Number of jobs in the window.
@@ -177,7 +177,7 @@ impl Gantt {
         self.mark.as_ref().is_some_and(|mark| {
             self.jobs.number.contains(&mark.number)
                 || inside(mark.submit)
-                || mark.reserved.iter().any(|&(_, planned)| inside(planned))
+                || mark.reserved.iter().any(|&(_, start)| inside(start))
         })
     }
 
@@ -297,8 +297,8 @@ fn pack_segments(order: &[&Segment], procs: Procs) -> Vec<ProcSet> {
     let mut ends: BTreeMap<(Time, usize), ()> = BTreeMap::new();
     let mut places: Vec<ProcSet> = Vec::with_capacity(order.len());
     for (at, segment) in order.iter().enumerate() {
-        while let Some(((_, done), ())) = ends.first_key_value().filter(|((end, _), ())| *end <= segment.start) {
-            free = free.union(&places[*done]);
+        while let Some(((_, index), ())) = ends.first_key_value().filter(|((end, _), ())| *end <= segment.start) {
+            free = free.union(&places[*index]);
             ends.pop_first();
         }
         let whole = free.ranges().iter().find(|r| r.end - r.start >= segment.procs);
@@ -328,7 +328,7 @@ mod tests {
         Workload::new(Machine::new(4), jobs, truth, Provenance::default()).expect("sound")
     }
 
-    fn segment(job: u32, start: i64, end: i64, procs: Procs, on: Option<ProcSet>, suspended: bool) -> Segment {
+    fn segment(job: u32, start: i64, end: i64, procs: Procs, on: Option<ProcSet>, is_suspended: bool) -> Segment {
         Segment {
             job: JobId(job),
             number: i64::from(job) + 1,
@@ -337,7 +337,7 @@ mod tests {
             procs,
             pace: None,
             on,
-            then: if suspended { SegmentEnd::Suspended } else { SegmentEnd::Ended },
+            then: if is_suspended { SegmentEnd::Suspended } else { SegmentEnd::Ended },
         }
     }
 

@@ -11,8 +11,8 @@ pub fn format_count(value: u64) -> String {
 }
 
 /// A count of things whose plural ends in s: 1 job, 28,476 jobs.
-pub fn format_plural(value: u64, one: &str) -> String {
-    format!("{} {one}{}", format_count(value), if value == 1 { "" } else { "s" })
+pub fn format_plural(value: u64, singular: &str) -> String {
+    format!("{} {singular}{}", format_count(value), if value == 1 { "" } else { "s" })
 }
 
 /// A number with this many decimals and separators: 1,234.5.

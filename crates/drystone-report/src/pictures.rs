@@ -60,24 +60,24 @@ mod tests {
 
     #[test]
     fn nothing_of_a_site_gets_out_of_an_advice() {
-        let tried = |name: &str, live: bool, values: [f64; 2]| json!({"name": name, "live": live, "keeps": true, "values": values});
-        let mut advised = json!({
+        let entry = |name: &str, live: bool, values: [f64; 2]| json!({"name": name, "live": live, "keeps": true, "values": values});
+        let mut advice = json!({
             "baseline": {"figures": [{"figure": "avgX", "name": "slowdown", "value": 10.0},
                 {"figure": "<b>axW", "name": "longest wait", "value": 0.0}]},
             "advice": {
                 "settings": {"best": {"name": "bf_window=<a>"}, "judged": {"pairs": [[-0.2, -0.1]]}},
                 "live": {"best": null, "judged": {"pairs": []}},
                 "limits": null,
-                "tried": [tried("bf_window=<a>", false, [9.0, 5.0]), tried("easy", true, [100.0, 5.0]), tried("as it is", false, [10.0, 0.0])]
+                "tried": [entry("bf_window=<a>", false, [9.0, 5.0]), entry("easy", true, [100.0, 5.0]), entry("as it is", false, [10.0, 0.0])]
             }
         });
-        let pictures = drawn(PictureSubject::Advice, &advised);
+        let pictures = drawn(PictureSubject::Advice, &advice);
         assert_eq!(pictures.len(), 2);
         assert!(pictures[0].svg.contains("bf_window=&lt;a&gt;") && pictures[0].svg.contains("as it is"));
         // No choice was judged, and there is one figure only: nothing to draw.
-        advised["advice"]["settings"]["judged"]["pairs"] = json!([]);
-        advised["baseline"]["figures"] = json!([{"figure": "avgX", "name": "slowdown", "value": 10.0}]);
-        assert!(drawn(PictureSubject::Advice, &advised).is_empty());
+        advice["advice"]["settings"]["judged"]["pairs"] = json!([]);
+        advice["baseline"]["figures"] = json!([{"figure": "avgX", "name": "slowdown", "value": 10.0}]);
+        assert!(drawn(PictureSubject::Advice, &advice).is_empty());
     }
 
     #[test]

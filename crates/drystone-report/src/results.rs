@@ -91,7 +91,7 @@ impl PolicyResult {
     /// Label of the policy in a table: its name, those that make the same schedule, and what keeps
     /// a machine from running it.
     pub fn table_label(&self) -> String {
-        let equals: String = self.equals.iter().map(|other| format!(" = {other}")).collect();
+        let equals: String = self.equals.iter().map(|twin| format!(" = {twin}")).collect();
         format!("{}{}", self.policy.marked_text(), equals)
     }
 }
@@ -104,9 +104,9 @@ pub struct Timing {
 }
 
 impl Timing {
-    pub fn from_experiment(measured: &ExperimentResult) -> Timing {
-        let seconds = measured.took.as_secs_f64();
-        Timing { seconds, jobs_per_second: measured.report.trimmed.seen as f64 / seconds.max(1e-9) }
+    pub fn from_experiment(result: &ExperimentResult) -> Timing {
+        let seconds = result.took.as_secs_f64();
+        Timing { seconds, jobs_per_second: result.report.trimmed.seen as f64 / seconds.max(1e-9) }
     }
 }
 

@@ -99,14 +99,14 @@ mod tests {
             let links = [("/", "Waits"), ("/?a=1&b=2", "<b>")];
             let parts =
                 ServerParts { links: &links, current: "/", section: "<p id=\"own\">", notes: "<p id=\"last\">" };
-            let served = served_page(&page, &parts);
-            assert!(!served.contains("<b>") && served.contains("form-action 'self'"), "{served}");
-            assert_eq!(served.matches("<main").count(), 1);
-            assert!(served.contains("href=\"/\" aria-current=\"page\">Waits</a> <a href=\"/?a=1&amp;b=2\">&lt;b&gt;"));
-            let place = |text: &str| served.find(text).unwrap_or_else(|| panic!("{text} is missing"));
+            let html = served_page(&page, &parts);
+            assert!(!html.contains("<b>") && html.contains("form-action 'self'"), "{html}");
+            assert_eq!(html.matches("<main").count(), 1);
+            assert!(html.contains("href=\"/\" aria-current=\"page\">Waits</a> <a href=\"/?a=1&amp;b=2\">&lt;b&gt;"));
+            let place = |text: &str| html.find(text).unwrap_or_else(|| panic!("{text} is missing"));
             assert!(place("class=\"skip\"") < place("nav class=\"pages\"") && place("<main") < place("id=\"own\""));
             assert!(place("id=\"own\"") < place("id=\"last\"") && place("id=\"last\"") < place("</main>"));
-            let verdict = served.find("</ul></section>");
+            let verdict = html.find("</ul></section>");
             assert!(verdict.is_none_or(|at| at < place("id=\"own\"") && place("id=\"own\"") < place("id=\"tables\"")));
         }
         assert!(pending_page("a", "").contains("connect-src 'self'; script-src 'sha256-"));

@@ -14,13 +14,13 @@ pub fn changes_table(policies: &[PolicyResult], comparison: &Comparison) -> Docu
         DocumentTable::new(["policy", "mean wait", "mean response", "mean bounded slowdown", "longest wait"])
             .with_text_columns(&[0, 1, 2, 3])
             .id("changes");
-    for one in policies {
-        let Some(found) = comparison.policies.iter().find(|found| found.name == one.policy.text) else { continue };
+    for result in policies {
+        let Some(entry) = comparison.policies.iter().find(|entry| entry.name == result.policy.text) else { continue };
         let cell = |metric: Metric| {
-            found.changes.iter().find(|c| c.metric == metric).map_or_else(|| NONE.into(), change_value)
+            entry.changes.iter().find(|c| c.metric == metric).map_or_else(|| NONE.into(), change_value)
         };
         table.add_row(vec![
-            one.table_label().into(),
+            result.table_label().into(),
             cell(Metric::Mean(Measure::Wait)),
             cell(Metric::Mean(Measure::Response)),
             cell(Metric::Mean(Measure::BoundedSlowdown)),
@@ -61,7 +61,7 @@ fn change_value(c: &MetricChange) -> TableValue {
 /// Announced starts, predictions and suspensions.
 pub fn promises_table(policies: &[PolicyResult]) -> DocumentTable {
     // Trimming leaves no promise out.
-    let is_trimmed = policies.iter().any(|one| one.report.trimmed.kept < one.report.trimmed.seen);
+    let is_trimmed = policies.iter().any(|result| result.report.trimmed.kept < result.report.trimmed.seen);
     let mut table = DocumentTable::new([
         "policy",
         if is_trimmed { "promised, of all jobs" } else { "promised" },
@@ -75,12 +75,12 @@ pub fn promises_table(policies: &[PolicyResult]) -> DocumentTable {
     ])
     .with_beside_columns(&[5])
     .id("promises");
-    for one in policies {
-        let PromisesKept { promised, broken, worst, .. } = one.promises;
-        let p = one.report.predictability.as_ref();
+    for result in policies {
+        let PromisesKept { promised, broken, worst, .. } = result.promises;
+        let p = result.report.predictability.as_ref();
         let broken_tone = if broken > 0 { Tone::Bad } else { Tone::Plain };
         table.add_row(vec![
-            one.table_label().into(),
+            result.table_label().into(),
             TableValue::from_count(promised),
             TableValue::from_number((promised > 0).then_some(broken as f64), |_| format_count(broken))
                 .with_tone(broken_tone),
@@ -89,7 +89,7 @@ pub fn promises_table(policies: &[PolicyResult]) -> DocumentTable {
             TableValue::from_number(p.and_then(|p| p.difference.median), in_minutes),
             TableValue::from_number(p.and_then(|p| p.accuracy.mean), |v| format_percent(Some(v), 1)),
             TableValue::from_number(p.and_then(|p| p.corrections.mean), |v| format_fixed(v, 2)),
-            TableValue::from_count(one.report.suspensions.total),
+            TableValue::from_count(result.report.suspensions.total),
         ]);
     }
     table
@@ -114,18 +114,18 @@ pub fn disruptions_table(policies: &[PolicyResult]) -> DocumentTable {
         "never eligible",
     ])
     .id("disruptions");
-    for one in policies {
-        let Some(d) = &one.report.disruptions else { continue };
+    for result in policies {
+        let Some(d) = &result.report.disruptions else { continue };
         table.add_row(vec![
-            one.table_label().into(),
+            result.table_label().into(),
             TableValue::from_number(d.capacity_up, |v| format_percent(Some(v), 2)),
             TableValue::from_count(d.hits),
             TableValue::from_count(d.requeued),
             TableValue::from_count(d.lost),
             TableValue::from_number(Some(d.work_lost / 3_600.0), |v| format_fixed(v, 1)),
             TableValue::from_number(Some(d.checkpoint_work / 3_600.0), |v| format_fixed(v, 1)),
-            TableValue::from_number(d.wasted_share(one.report.machine.work), |v| format_percent(Some(v), 2)),
-            TableValue::from_count(one.promises.excused),
+            TableValue::from_number(d.wasted_share(result.report.machine.work), |v| format_percent(Some(v), 2)),
+            TableValue::from_count(result.promises.excused),
             TableValue::from_count(d.held),
             TableValue::from_number(d.eligible_wait.mean, in_minutes),
             TableValue::from_count(d.found),
@@ -153,11 +153,11 @@ pub fn sizes_table(policies: &[PolicyResult]) -> DocumentTable {
         "response, min",
     ])
     .id("sizes");
-    for one in policies {
-        let Some(sizes) = &one.report.sizes else { continue };
-        let [rigid, others] = [sizes.mean_waits(true), sizes.mean_waits(false)];
+    for result in policies {
+        let Some(sizes) = &result.report.sizes else { continue };
+        let [rigid, rest] = [sizes.mean_waits(true), sizes.mean_waits(false)];
         table.add_row(vec![
-            one.table_label().into(),
+            result.table_label().into(),
             TableValue::from_number(Some(sizes.slowdown_ref), |v| format_fixed(v, 2)),
             TableValue::from_number(Some(sizes.utilisation), |v| format_percent(Some(v), 1)),
             TableValue::from_number(Some(sizes.useful), |v| format_percent(Some(v), 1)),
@@ -167,8 +167,8 @@ pub fn sizes_table(policies: &[PolicyResult]) -> DocumentTable {
             TableValue::from_number(Some(sizes.mean_size), |v| format_fixed(v, 3)),
             TableValue::from_number(rigid.map(|means| means.0), in_minutes),
             TableValue::from_number(rigid.map(|means| means.1), in_minutes),
-            TableValue::from_number(others.map(|means| means.0), in_minutes),
-            TableValue::from_number(others.map(|means| means.1), in_minutes),
+            TableValue::from_number(rest.map(|means| means.0), in_minutes),
+            TableValue::from_number(rest.map(|means| means.1), in_minutes),
         ]);
     }
     table
@@ -188,10 +188,10 @@ pub fn power_table(policies: &[PolicyResult]) -> DocumentTable {
         "cost",
     ])
     .id("power");
-    for one in policies {
-        let Some(power) = one.report.sizes.as_ref().and_then(|sizes| sizes.power) else { continue };
+    for result in policies {
+        let Some(power) = result.report.sizes.as_ref().and_then(|sizes| sizes.power) else { continue };
         table.add_row(vec![
-            one.table_label().into(),
+            result.table_label().into(),
             TableValue::from_number(Some(power.energy as f64 / 1e6), |v| format_fixed(v, 1)),
             TableValue::from_number(Some(power.mean), |v| format_fixed(v, 0)),
             TableValue::from_count(power.peak),

@@ -57,11 +57,11 @@ pub(crate) fn write_sheet(results: &Results, out: &mut String) {
     let base = find(&results.baseline);
     // The script draws the first picture here.
     out.push_str("<div id=\"lead\"></div>\n");
-    if let Some(chosen) = recommended_policy {
+    if let Some(winner) = recommended_policy {
         out.push_str("<dl class=\"sheet\">");
         write_entry(out, "Its price", &summary.price);
         if let Some(base) = base {
-            write_entry(out, "Winners and losers", &list_winners(chosen, base));
+            write_entry(out, "Winners and losers", &list_winners(winner, base));
         }
         write_entry(out, "To run it", summary.to_run_it.as_slice());
         out.push_str("</dl>\n");
@@ -71,7 +71,7 @@ pub(crate) fn write_sheet(results: &Results, out: &mut String) {
         side_by_side(choice, base).write_html("The recommended policy beside the baseline", out);
     }
     out.push_str("<dl class=\"sheet\">");
-    let name = recommended_policy.map_or(&results.baseline, |chosen| &chosen.policy.text);
+    let name = recommended_policy.map_or(&results.baseline, |winner| &winner.policy.text);
     if let Some(does) = summary.does.iter().find(|does| does.policy == *name) {
         write_entry(out, &format!("About {name}"), std::slice::from_ref(&does.sentence));
     }
@@ -89,11 +89,11 @@ pub(crate) fn write_glossary(results: &Results, out: &mut String) {
     if let Some(summary) = &results.summary {
         out.push_str("<h3>Policies</h3>\n<dl class=\"sheet\">");
         for does in &summary.does {
-            let how = (!does.how.is_empty()).then(|| format!("To be had as {}.", does.how));
+            let source_note = (!does.how.is_empty()).then(|| format!("To be had as {}.", does.how));
             write_entry(
                 out,
                 &does.policy,
-                &[Some(does.sentence.clone()), how].into_iter().flatten().collect::<Vec<_>>(),
+                &[Some(does.sentence.clone()), source_note].into_iter().flatten().collect::<Vec<_>>(),
             );
         }
         out.push_str("</dl>\n<h3>Terms</h3>\n");
@@ -120,10 +120,10 @@ fn write_entry(out: &mut String, term: &str, sentences: &[String]) {
 /// A line of the table: its name, the baseline's value, the chosen policy's, and how to write them.
 type SheetRow<'a> = (&'a str, Option<f64>, Option<f64>, &'a dyn Fn(f64) -> String);
 
-fn side_by_side(chosen: &PolicyResult, base: &PolicyResult) -> DocumentTable {
+fn side_by_side(winner: &PolicyResult, base: &PolicyResult) -> DocumentTable {
     let mut table =
-        DocumentTable::new(["", base.policy.text.as_str(), chosen.policy.text.as_str(), "change"]).id("sheet");
-    let (old, new) = (&base.report, &chosen.report);
+        DocumentTable::new(["", base.policy.text.as_str(), winner.policy.text.as_str(), "change"]).id("sheet");
+    let (old, new) = (&base.report, &winner.report);
     let time = |v: f64| format_duration(v);
     let ratio = |v: f64| format_fixed(v, 2);
     let share = |v: f64| format_percent(Some(v), 1);
@@ -147,13 +147,13 @@ fn side_by_side(chosen: &PolicyResult, base: &PolicyResult) -> DocumentTable {
 }
 
 /// The classes of jobs that gain and lose most by mean wait, and the number of users that do.
-fn list_winners(chosen: &PolicyResult, base: &PolicyResult) -> Vec<String> {
-    let (Some(new), Some(old)) = (&chosen.details, &base.details) else { return Vec::new() };
+fn list_winners(winner: &PolicyResult, base: &PolicyResult) -> Vec<String> {
+    let (Some(new), Some(old)) = (&winner.details, &base.details) else { return Vec::new() };
     let job_count: u64 = old.classes.iter().map(|class| class.jobs).sum();
     let mut changes: Vec<(f64, &Class, f64, f64)> = Vec::new();
     for class in &old.classes {
-        let new_class = new.classes.iter().find(|other| other.key == class.key);
-        let (Some(after), Some(before)) = (new_class.and_then(|other| other.wait), class.wait) else { continue };
+        let new_class = new.classes.iter().find(|row| row.key == class.key);
+        let (Some(after), Some(before)) = (new_class.and_then(|row| row.wait), class.wait) else { continue };
         let large = class.jobs as f64 >= WORTH_NAMING * job_count as f64;
         if large && (after - before).abs() > TELLING * before.max(1.0) {
             changes.push(((after - before) * class.jobs as f64, class, before, after));
@@ -184,7 +184,7 @@ fn describe_users(new: &[Class], old: &[Class]) -> Option<String> {
     let ratios: Vec<f64> = old
         .iter()
         .filter_map(|user| {
-            let after = new.iter().find(|other| other.key == user.key)?.bounded_slowdown?;
+            let after = new.iter().find(|row| row.key == user.key)?.bounded_slowdown?;
             Some(after / user.bounded_slowdown.filter(|before| *before > 0.0)?)
         })
         .collect();

@@ -16,7 +16,7 @@ pub(crate) fn write_tables(results: &Results, out: &mut String) {
     let policies = &results.policies;
     let name = |p: &PolicyResult| {
         let base = if p.policy.text == results.baseline && policies.len() > 1 { " (baseline)" } else { "" };
-        let equals: String = p.equals.iter().map(|other| format!(" = {other}")).collect();
+        let equals: String = p.equals.iter().map(|twin| format!(" = {twin}")).collect();
         TableValue::from(format!("{}{equals}{base}", p.policy.marked_text()))
     };
     let (main, apart): (Vec<&PolicyResult>, Vec<&PolicyResult>) =
@@ -29,7 +29,7 @@ pub(crate) fn write_tables(results: &Results, out: &mut String) {
     }
     let comparison = &results.comparison;
     if !comparison.policies.is_empty() {
-        let how = match comparison.basis {
+        let note = match comparison.basis {
             None => format!("no intervals: fewer than {LEAST_WEEKS} weeks"),
             Some(basis) => format!(
                 "{} intervals from {}, of each comparison by itself; verdicts are corrected for the number of policies (Holm)",
@@ -37,7 +37,7 @@ pub(crate) fn write_tables(results: &Results, out: &mut String) {
                 basis.describe("week")
             ),
         };
-        let caption = format!("Change against {} ({how})", results.baseline);
+        let caption = format!("Change against {} ({note})", results.baseline);
         write_table(&changes_table(policies, comparison), &caption, out);
     }
     write_table(&promises_table(policies), "Announced starts, predictions, suspensions", out);
@@ -45,7 +45,7 @@ pub(crate) fn write_tables(results: &Results, out: &mut String) {
     write_table(&sizes_table(policies), "Sizes of jobs", out);
     write_table(&power_table(policies), "Power", out);
     write_quantiles(policies, name, out);
-    let pools: Vec<_> = policies.iter().map(|one| (Some(one.table_label()), one.pools.as_slice())).collect();
+    let pools: Vec<_> = policies.iter().map(|result| (Some(result.table_label()), result.pools.as_slice())).collect();
     write_table(&pools_table(&pools).id("pools"), "By pool", out);
     write_categories(policies, out);
     write_users(results, out);
@@ -140,20 +140,20 @@ fn write_quantiles(policies: &[PolicyResult], name: impl Fn(&PolicyResult) -> Ta
 /// One table per scheme and measure: categories down, policies across.
 fn write_categories(policies: &[PolicyResult], out: &mut String) {
     let Some(first) = policies.first() else { return };
-    let head = |what: &str| -> Vec<String> {
-        [what.to_string(), "jobs".to_string()]
+    let head = |title: &str| -> Vec<String> {
+        [title.to_string(), "jobs".to_string()]
             .into_iter()
             .chain(policies.iter().map(|p| p.policy.text.clone()))
             .collect()
     };
-    for (at, categorised) in first.report.categories.iter().enumerate() {
+    for (at, breakdown) in first.report.categories.iter().enumerate() {
         let category_tables: Vec<_> = policies.iter().filter_map(|p| p.report.categories.get(at)).collect();
         let mut keys: Vec<(i64, &str)> =
             category_tables.iter().flat_map(|c| &c.categories).map(|c| (c.key, c.name.as_str())).collect();
         keys.sort_unstable();
         keys.dedup();
-        for (measure, what) in [(Measure::Wait, "mean wait"), (Measure::BoundedSlowdown, "mean bounded slowdown")] {
-            let caption = format!("By {}: {what}", categorised.scheme.name());
+        for (measure, label) in [(Measure::Wait, "mean wait"), (Measure::BoundedSlowdown, "mean bounded slowdown")] {
+            let caption = format!("By {}: {label}", breakdown.scheme.name());
             let mut table = DocumentTable::new(head("category"));
             for &(key, name) in &keys {
                 let jobs = category_tables.iter().find_map(|c| c.get(key)).map_or(0, |c| c.measures.get(measure).count);
@@ -176,7 +176,7 @@ fn write_categories(policies: &[PolicyResult], out: &mut String) {
     if keys.is_empty() {
         return;
     }
-    for (wait, what) in [(true, "mean wait"), (false, "mean bounded slowdown")] {
+    for (wait, label) in [(true, "mean wait"), (false, "mean bounded slowdown")] {
         let id = if wait { "class-wait" } else { "class-slowdown" };
         let mut table = DocumentTable::new(head("run time × processors")).id(id);
         for &(key, name) in &keys {
@@ -190,7 +190,7 @@ fn write_categories(policies: &[PolicyResult], out: &mut String) {
             }));
             table.add_row(row);
         }
-        write_table(&table, &format!("By run time × processors: {what}"), out);
+        write_table(&table, &format!("By run time × processors: {label}"), out);
     }
 }
 

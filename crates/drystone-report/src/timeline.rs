@@ -37,13 +37,13 @@ struct Bin {
 }
 
 impl Bin {
-    fn combine_with(self, other: Bin) -> Bin {
+    fn combine_with(self, bin: Bin) -> Bin {
         Bin {
-            seconds: self.seconds + other.seconds,
-            used: self.used + other.used,
-            jobs: self.jobs + other.jobs,
-            procs: self.procs + other.procs,
-            down: self.down + other.down,
+            seconds: self.seconds + bin.seconds,
+            used: self.used + bin.used,
+            jobs: self.jobs + bin.jobs,
+            procs: self.procs + bin.procs,
+            down: self.down + bin.down,
         }
     }
 }
@@ -172,8 +172,8 @@ mod tests {
             meter.note_settlement(Time(at), levels(free, 0, 0));
             last = Some((at, free));
         }
-        let used: i128 = meter.bins.iter().map(|b| b.used).sum();
-        assert_eq!(used, i128::from(integral));
+        let use_sum: i128 = meter.bins.iter().map(|b| b.used).sum();
+        assert_eq!(use_sum, i128::from(integral));
         let bins = meter.finish().expect("something was seen").utilisation.len();
         assert!(bins > MOST_BINS / 2 - 1 && bins <= MOST_BINS, "{bins}");
     }

@@ -212,7 +212,7 @@ impl Site {
     }
 
     /// Lists data that could still identify people, or the site.
-    fn what_identifies(&self, hide: Hide, given: bool) -> Vec<String> {
+    fn what_identifies(&self, hide: Hide, has_key: bool) -> Vec<String> {
         let mut sentences = vec!["names of people, accounts and nodes are keyed numbers".to_string()];
         let mut sizes: HashMap<(u32, Option<u32>), BTreeSet<String>> = HashMap::new();
         let (mut partitions, mut accounts): (BTreeMap<String, BTreeSet<String>>, BTreeMap<String, BTreeSet<String>>) =
@@ -252,7 +252,7 @@ impl Site {
         sentences
             .push("numbers of jobs, constraints, sizes, limits and the kinds of nodes are as they were".to_string());
         sentences.extend(self.kept_texts(hide));
-        if given {
+        if has_key {
             sentences.push("a person who knows the key can find names again by trying them".to_string());
         }
         sentences
@@ -265,12 +265,12 @@ fn earliest_time(job: &FoundJob) -> i64 {
 }
 
 /// Replaces the names of users, groups, accounts, and of people who cancelled jobs.
-fn mask_people(imported: &mut Imported, key: &AnonymousKey) {
-    let table = &mut imported.table;
+fn mask_people(import: &mut Imported, key: &AnonymousKey) {
+    let table = &mut import.table;
     // Jobs are cancelled by numbers of users, which have names elsewhere.
     let mut by_number: HashMap<u32, Vec<u8>> = HashMap::new();
-    for who in table.who.items().iter().filter(|who| who.user != Symbol(0)) {
-        by_number.entry(who.uid).or_insert_with(|| table.names.bytes_of(who.user).to_vec());
+    for person in table.who.items().iter().filter(|person| person.user != Symbol(0)) {
+        by_number.entry(person.uid).or_insert_with(|| table.names.bytes_of(person.user).to_vec());
     }
     let names = &mut table.names;
     // Patterns name every field, so that a new one is no secret that stays.
@@ -324,8 +324,8 @@ fn mask_symbol(names: &mut Symbols, symbol: Symbol, key: &AnonymousKey, kind: &s
 }
 
 /// Clusters, partitions, qualities of service and reservations.
-fn mask_places(imported: &mut Imported, key: &AnonymousKey, hide: Hide) {
-    let table = &mut imported.table;
+fn mask_places(import: &mut Imported, key: &AnonymousKey, hide: Hide) {
+    let table = &mut import.table;
     let names = &mut table.names;
     // Constraints are kept: `kept_texts` lists them.
     for Where { cluster, partition, qos, reservation, constraints: _, asks } in table.at.items_mut() {

@@ -248,8 +248,8 @@ mod tests {
         fn offsets_are_those_of_the_library(zone in 0..ZONES.len(), moment in 0..END) {
             let offset = Zone::from_name(ZONES[zone]).expect("a zone").civil_time(moment) - moment;
             let at = Timestamp::from_second(moment).expect("a time");
-            let theirs = TimeZone::get(ZONES[zone]).expect("a zone").to_offset(at).seconds();
-            prop_assert_eq!(offset, i64::from(theirs));
+            let library_offset = TimeZone::get(ZONES[zone]).expect("a zone").to_offset(at).seconds();
+            prop_assert_eq!(offset, i64::from(library_offset));
         }
 
         #[test]

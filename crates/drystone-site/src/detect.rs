@@ -161,7 +161,7 @@ fn detect_text(head: &[u8], first: &[u8], layout: &TextLayout) -> FileKind {
         return FileKind::Jobs(Carrier::Pbs);
     }
     let names: Vec<String> = line.split(['|', ',', '\t', ';']).map(plain_name).collect();
-    let has = |wanted: &str| names.iter().any(|name| name == wanted);
+    let has = |column: &str| names.iter().any(|name| name == column);
     if !has("jobid") && !has("jobidraw") && names.len() > 2 {
         if (has("nodename") || has("clusternodes")) && has("state") {
             return FileKind::Events;

@@ -37,8 +37,8 @@ fn number_name(of: &mut BTreeMap<String, i64>, name: &str) {
 
 /// The name that the field of groups numbers: the account, which shares and limits are about. The
 /// group of the operating system stands there only where no job of the site names an account.
-fn group_name<'a>(job: &'a SiteJob<'_>, accounted: bool) -> &'a str {
-    if accounted { &job.account } else { &job.group }
+fn group_name<'a>(job: &'a SiteJob<'_>, has_accounts: bool) -> &'a str {
+    if has_accounts { &job.account } else { &job.group }
 }
 
 impl Numbering {
@@ -323,21 +323,21 @@ impl Site {
 }
 
 /// Names of numbers, as the standard has them.
-fn write_names(header: &mut SwfHeader, key: &str, of: &BTreeMap<String, i64>, what: &str) {
+fn write_names(header: &mut SwfHeader, key: &str, of: &BTreeMap<String, i64>, label: &str) {
     let sorted_names = Numbering::in_order(of);
     if sorted_names.is_empty() {
         return;
     }
     header.push(&format!("Max{key}s"), &sorted_names.len().to_string());
-    header.push(&format!("{key}s"), &format!("the {what} of the site"));
+    header.push(&format!("{key}s"), &format!("the {label} of the site"));
     for (name, number) in sorted_names {
         header.push(key, &format!("{number} {name}"));
     }
 }
 
 /// Every rule, and what the format cannot hold.
-fn write_notes(header: &mut SwfHeader, manifest: &Manifest, unit: PoolUnit, described: bool) {
-    let size = if described { "described" } else { "the most used at once" };
+fn write_notes(header: &mut SwfHeader, manifest: &Manifest, unit: PoolUnit, is_described: bool) {
+    let size = if is_described { "described" } else { "the most used at once" };
     header.push("Note", &format!("processors are {}s of the pool; its size is {size}", unit.name()));
     for rule in &manifest.rules {
         let rule_text = &rule.meaning;

@@ -137,10 +137,10 @@ impl Fleet {
         order.sort_shared_by_key(|loss| (loss.node.is_empty(), loss.cpus.is_some(), loss.begin));
         for loss in order {
             let (begin, end) = (loss.begin, loss.end.unwrap_or(last).max(loss.begin + 1));
-            let free = |node: usize, taken: &BTreeMap<usize, Vec<(i64, i64, ProcSet)>>| {
-                let node_spans = taken.get(&node).map_or(&[][..], Vec::as_slice);
+            let free = |node: usize, spans: &BTreeMap<usize, Vec<(i64, i64, ProcSet)>>| {
+                let node_spans = spans.get(&node).map_or(&[][..], Vec::as_slice);
                 let meeting = node_spans.iter().filter(|(from, to, _)| *from < end && begin < *to);
-                meeting.fold(ProcSet::from_range(self.node_range(node)), |set, (.., gone)| set.difference(gone))
+                meeting.fold(ProcSet::from_range(self.node_range(node)), |set, (.., gap)| set.difference(gap))
             };
             let candidates: Vec<usize> = match self.index.get(&loss.node) {
                 Some(&node) => vec![node],

@@ -217,7 +217,7 @@ impl Site {
 impl Site {
     /// Sentences about jobs that run when the window begins and whose records contradict each
     /// other. `asked` are the demands of all jobs of the site.
-    pub(crate) fn describe_crowded(&self, asked: &AskedDemands) -> Vec<String> {
+    pub(crate) fn describe_crowded(&self, demands: &AskedDemands) -> Vec<String> {
         let from = self.manifest.window.from;
         let (mut moved_jobs, mut crowded_jobs) = (0, 0);
         for pool in 0..u16::try_from(self.manifest.pools.len()).unwrap_or(u16::MAX) {
@@ -228,7 +228,8 @@ impl Site {
                     && job.start.is_some_and(|start| start < from)
             };
             let Some(mut fleet) = Fleet::for_pool(self, pool) else { continue };
-            let shape = |at: usize| asked.table.as_ref().and_then(|table| table.node_shape(*asked.demands.get(at)?));
+            let shape =
+                |at: usize| demands.table.as_ref().and_then(|table| table.node_shape(*demands.demands.get(at)?));
             let mut pool_jobs: Vec<(SiteJob<'_>, u32, Option<NodeShape>)> = (0..self.len())
                 .filter(|&at| runs(&self.bare_job(at)))
                 .map(|at| {
@@ -253,9 +254,10 @@ impl Site {
             ));
         }
         if crowded_jobs > 0 {
-            let (jobs, they) = if crowded_jobs == 1 { ("job that runs", "has") } else { ("jobs that run", "have") };
+            let (jobs, auxiliary) =
+                if crowded_jobs == 1 { ("job that runs", "has") } else { ("jobs that run", "have") };
             sentences.push(format!(
-                "{crowded_jobs} {jobs} at the beginning of the window {they} no room beside the others: only processors count, \
+                "{crowded_jobs} {jobs} at the beginning of the window {auxiliary} no room beside the others: only processors count, \
                  and where these are not free, it is a job that waits"
             ));
         }
@@ -303,7 +305,8 @@ impl Maker<'_> {
                 let of_site = name.starts_with("license:");
                 let pretty = if of_site { pretty } else { format!("{prefix}{pretty}") };
                 let own_resource = self.builder.table().find_id(&pretty);
-                let site_resource = own_resource.filter(|id| of_site && !own.named.values().any(|other| other == id));
+                let site_resource =
+                    own_resource.filter(|id| of_site && !own.named.values().any(|resource| resource == id));
                 let id = match site_resource {
                     Some(id) => id,
                     None => self.builder.add_resource(Resource::new(pretty, ResourceUnit::Count, total))?,
@@ -478,9 +481,9 @@ impl Maker<'_> {
     }
 
     /// Counts the jobs by the parts of their demands that cannot be met.
-    fn count_unmet(&mut self, known: impl Iterator<Item = EqualDemand>) {
-        let mut unmet_demands: Vec<EqualDemand> = known.filter(|known| !known.misfits.is_empty()).collect();
-        unmet_demands.sort_shared_by_key(|known| known.first);
+    fn count_unmet(&mut self, demands: impl Iterator<Item = EqualDemand>) {
+        let mut unmet_demands: Vec<EqualDemand> = demands.filter(|demand| !demand.misfits.is_empty()).collect();
+        unmet_demands.sort_shared_by_key(|demand| demand.first);
         for EqualDemand { misfits, jobs, example, .. } in unmet_demands {
             for misfit in misfits {
                 self.misfits.entry(misfit).or_insert_with(|| (0, example.clone())).0 += jobs;
@@ -490,10 +493,10 @@ impl Maker<'_> {
 
     /// Returns the assumptions, a sentence for each kind of demand that the machine cannot meet.
     fn list_assumptions(&self) -> Vec<String> {
-        let describe_assumption = |((misfit, partition, asked), (jobs, example)): (&UnmetDemand, &(u64, String))| {
+        let describe_assumption = |((misfit, partition, request), (jobs, example)): (&UnmetDemand, &(u64, String))| {
             let plural = if *jobs == 1 { "job asks" } else { "jobs ask" };
             format!(
-                "{jobs} {plural} in the partition {partition} for {asked}, such as {example}: {}",
+                "{jobs} {plural} in the partition {partition} for {request}, such as {example}: {}",
                 misfit.assumed_text()
             )
         };
@@ -577,9 +580,9 @@ pub(crate) fn record_shape(job: &SiteJob<'_>, counts_memory: bool) -> NodeShape 
     let (asked_nodes, held_nodes) = (known_number(job.asked_nodes), known_number(job.nodes));
     let has_started = job.kind.has_start();
     let nodes = match (asked_nodes, held_nodes.filter(|_| has_started)) {
-        (Some(asked), _) if asked > 1 => (asked, asked),
-        (Some(_), Some(held)) if held > 1 => (1, u32::MAX),
-        (None, Some(held)) if held > 1 => (held, held),
+        (Some(count), _) if count > 1 => (count, count),
+        (Some(_), Some(count)) if count > 1 => (1, u32::MAX),
+        (None, Some(count)) if count > 1 => (count, count),
         _ => (0, 0),
     };
     let is_spread = nodes.1 == u32::MAX;

@@ -71,13 +71,13 @@ mod tests {
         ] {
             assert_eq!(meant(text).as_ref(), Ok(&expected), "{text}");
         }
-        let refused = meant("slurm(cpus=4)").expect_err("the file says what nodes there are").problem;
-        assert!(refused.ends_with("or write slurm(conf=none,cpus=4) for another machine"), "{refused}");
-        let spaced = folder.path().join("a site");
-        std::fs::create_dir(&spaced).expect("a folder");
-        std::fs::copy(&conf, spaced.join("slurm.conf")).expect("a file");
-        let spec =
-            with_conf(&"slurm(bf_interval=60)".parse().expect("a policy"), &spaced.join("slurm.conf")).expect("quoted");
-        assert_eq!(spec.parameters()[0], ("conf", spaced.join("slurm.conf").display().to_string()));
+        let problem = meant("slurm(cpus=4)").expect_err("the file says what nodes there are").problem;
+        assert!(problem.ends_with("or write slurm(conf=none,cpus=4) for another machine"), "{problem}");
+        let space_path = folder.path().join("a site");
+        std::fs::create_dir(&space_path).expect("a folder");
+        std::fs::copy(&conf, space_path.join("slurm.conf")).expect("a file");
+        let spec = with_conf(&"slurm(bf_interval=60)".parse().expect("a policy"), &space_path.join("slurm.conf"))
+            .expect("quoted");
+        assert_eq!(spec.parameters()[0], ("conf", space_path.join("slurm.conf").display().to_string()));
     }
 }

@@ -124,7 +124,7 @@ impl SiteScene<'_> {
             let nodes = || site.nodes.iter().filter(|node| node.pool.as_ref() == Some(&summary.name));
             let prefix =
                 if several { format!("{}.{}/", pool + 1, resource_word(&summary.name)) } else { String::new() };
-            let name = |what: &str| format!("{prefix}{what}");
+            let name = |suffix: &str| format!("{prefix}{suffix}");
             let own = &mut resource_pools[usize::from(pool)];
             own.units = summary.units;
             own.nodes = nodes().count() as u64;

@@ -239,8 +239,8 @@ impl RuleTally {
     }
 
     /// Adds what was counted of rows that come behind those counted here.
-    pub(crate) fn absorb_tally(&mut self, other: RuleTally) {
-        for (count, more) in self.counts.iter_mut().zip(other.counts) {
+    pub(crate) fn absorb_tally(&mut self, tally: RuleTally) {
+        for (count, more) in self.counts.iter_mut().zip(tally.counts) {
             count.rows += more.rows;
             count.jobs += more.jobs;
             count.core_seconds = count.core_seconds.saturating_add(more.core_seconds);

@@ -62,8 +62,8 @@ impl Site {
     /// Returns the number of jobs.
     pub fn len(&self) -> usize {
         match &self.jobs {
-            SiteJobs::Imported(imported) => imported.jobs.len(),
-            SiteJobs::Loaded(loaded) => loaded.len(),
+            SiteJobs::Imported(import) => import.jobs.len(),
+            SiteJobs::Loaded(store) => store.len(),
         }
     }
 
@@ -77,16 +77,16 @@ impl Site {
     /// There is no such place.
     pub fn job_at(&self, at: usize) -> SiteJob<'_> {
         self.in_its_unit(match &self.jobs {
-            SiteJobs::Imported(imported) => imported.job_at(at),
-            SiteJobs::Loaded(loaded) => loaded.job_at(at),
+            SiteJobs::Imported(import) => import.job_at(at),
+            SiteJobs::Loaded(store) => store.job_at(at),
         })
     }
 
     /// The job at a place, as [`Site::job_at`], all of whose texts are left empty: quick.
     pub(crate) fn bare_job(&self, at: usize) -> SiteJob<'_> {
         self.in_its_unit(match &self.jobs {
-            SiteJobs::Imported(imported) => imported.without_texts(at),
-            SiteJobs::Loaded(loaded) => loaded.without_texts(at),
+            SiteJobs::Imported(import) => import.without_texts(at),
+            SiteJobs::Loaded(store) => store.without_texts(at),
         })
     }
 
@@ -101,8 +101,8 @@ impl Site {
 
     pub(crate) fn symbols_at(&self, at: usize) -> JobSymbols {
         match &self.jobs {
-            SiteJobs::Imported(imported) => imported.symbols_at(at),
-            SiteJobs::Loaded(loaded) => loaded.job_symbols(at),
+            SiteJobs::Imported(import) => import.symbols_at(at),
+            SiteJobs::Loaded(store) => store.job_symbols(at),
         }
     }
 

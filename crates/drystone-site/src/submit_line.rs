@@ -182,7 +182,7 @@ mod tests {
 
     #[test]
     fn options_are_found_where_slurm_takes_them() {
-        for (line, only, excluded) in [
+        for (line, only, exclusion) in [
             ("sbatch -w n1 job.sh", Some("n1"), None),
             ("sbatch -wn[1-3] -x n9 job.sh", Some("n[1-3]"), Some("n9")),
             ("sbatch --nodelist=n1,n2 --exclude n3 job.sh", Some("n1,n2"), Some("n3")),
@@ -212,7 +212,7 @@ mod tests {
             ("", None, None),
         ] {
             let options = SubmitOptions::read_options(line, "");
-            assert_eq!((options.only, options.excluded), (only, excluded), "{line}");
+            assert_eq!((options.only, options.excluded), (only, exclusion), "{line}");
         }
         assert_eq!(SubmitOptions::read_list(Some("./nodes")), None);
         assert_eq!(SubmitOptions::read_list(Some("\"n1\"")), Some("n1"));

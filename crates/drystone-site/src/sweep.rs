@@ -31,13 +31,13 @@ impl Crew {
     }
 
     /// One part for each thread. Neighbours that are `joined` stay together.
-    fn cut_parts<T>(self, all: &[T], joined: impl Fn(&T, &T) -> bool) -> Vec<Range<usize>> {
-        let threads = if all.len() < self.many { 1 } else { self.threads.max(1) };
+    fn cut_parts<T>(self, items: &[T], is_joint: impl Fn(&T, &T) -> bool) -> Vec<Range<usize>> {
+        let threads = if items.len() < self.many { 1 } else { self.threads.max(1) };
         let mut cuts = Vec::with_capacity(threads);
         let mut from = 0;
         for part in 1..=threads {
-            let mut to = all.len() * part / threads;
-            while to > from && to < all.len() && joined(&all[to - 1], &all[to]) {
+            let mut to = items.len() * part / threads;
+            while to > from && to < items.len() && is_joint(&items[to - 1], &items[to]) {
                 to += 1;
             }
             if to > from {
@@ -49,28 +49,32 @@ impl Crew {
     }
 
     /// Does `work` on parts side by side; returns what each gives, in order.
-    pub(crate) fn map_parts<T: Sync, R: Send>(self, all: &[T], work: impl Fn(&[T]) -> R + Sync) -> Vec<R> {
-        self.map_joined(all, |_, _| false, work)
+    pub(crate) fn map_parts<T: Sync, R: Send>(self, items: &[T], work: impl Fn(&[T]) -> R + Sync) -> Vec<R> {
+        self.map_joined(items, |_, _| false, work)
     }
 
     /// As [`Crew::map_parts`], with neighbours that are `joined` in one part.
     pub(crate) fn map_joined<T: Sync, R: Send>(
         self,
-        all: &[T],
-        joined: impl Fn(&T, &T) -> bool,
+        items: &[T],
+        is_joint: impl Fn(&T, &T) -> bool,
         work: impl Fn(&[T]) -> R + Sync,
     ) -> Vec<R> {
-        let tasks = self.cut_parts(all, joined).into_iter().map(|part| {
-            let (work, part) = (&work, &all[part]);
+        let tasks = self.cut_parts(items, is_joint).into_iter().map(|part| {
+            let (work, part) = (&work, &items[part]);
             move || work(part)
         });
         side_by_side(tasks.collect())
     }
 
     /// As [`Crew::map_parts`], on parts that may be changed.
-    pub(crate) fn map_parts_mut<T: Send, R: Send>(self, all: &mut [T], work: impl Fn(&mut [T]) -> R + Sync) -> Vec<R> {
+    pub(crate) fn map_parts_mut<T: Send, R: Send>(
+        self,
+        items: &mut [T],
+        work: impl Fn(&mut [T]) -> R + Sync,
+    ) -> Vec<R> {
         let mut tasks = Vec::new();
-        let mut rest = all;
+        let mut rest = items;
         for part in self.cut_parts(rest, |_, _| false) {
             let (first, remainder) = rest.split_at_mut(part.len());
             let work = &work;
@@ -117,9 +121,9 @@ fn side_by_side<R: Send>(tasks: Vec<impl FnOnce() -> R + Send>) -> Vec<R> {
     std::thread::scope(|scope| {
         let handles: Vec<_> = tasks.map(|task| scope.spawn(task)).collect();
         let mut results = vec![first()];
-        for other in handles {
-            match other.join() {
-                Ok(done) => results.push(done),
+        for handle in handles {
+            match handle.join() {
+                Ok(result) => results.push(result),
                 Err(panic) => std::panic::resume_unwind(panic),
             }
         }
@@ -184,32 +188,33 @@ const BITS: u32 = 11;
 /// moments keep their order.
 ///
 /// Cost: three passes at most, whatever the order.
-pub(crate) fn by_moment(mut all: Vec<u64>) -> Vec<u64> {
+pub(crate) fn by_moment(mut moments: Vec<u64>) -> Vec<u64> {
     let moment = |of: u64| (of >> 32) as u32;
-    if all.len() < 1 << BITS {
-        all.sort_unstable();
-        return all;
+    if moments.len() < 1 << BITS {
+        moments.sort_unstable();
+        return moments;
     }
-    let (low, high) = all.iter().fold((u32::MAX, 0), |(low, high), &of| (low.min(moment(of)), high.max(moment(of))));
-    let mut buffer = vec![0_u64; all.len()];
+    let (low, high) =
+        moments.iter().fold((u32::MAX, 0), |(low, high), &of| (low.min(moment(of)), high.max(moment(of))));
+    let mut buffer = vec![0_u64; moments.len()];
     let mut shift = 0;
     while shift < 32 && (high - low) >> shift > 0 {
         let digit = |of: u64| ((moment(of) - low) >> shift) as usize & ((1 << BITS) - 1);
         let mut place = [0_usize; 1 << BITS];
-        all.iter().for_each(|&of| place[digit(of)] += 1);
+        moments.iter().for_each(|&of| place[digit(of)] += 1);
         let mut before = 0;
         for count in &mut place {
             before += std::mem::replace(count, before);
         }
-        for &of in &all {
+        for &of in &moments {
             let to = &mut place[digit(of)];
             buffer[*to] = of;
             *to += 1;
         }
-        std::mem::swap(&mut all, &mut buffer);
+        std::mem::swap(&mut moments, &mut buffer);
         shift += BITS;
     }
-    all
+    moments
 }
 
 #[cfg(test)]
@@ -270,8 +275,8 @@ mod tests {
             let crew = Crew { threads, many: 2 };
             let most = crew.map_spans(&jobs, |span| {
                 let (mut now, mut most) = (0_usize, 0_usize);
-                visit_moves(&jobs, span, |_| true, |_, what| {
-                    if what == Moves::Starts { now += 1 } else { now -= 1 }
+                visit_moves(&jobs, span, |_| true, |_, change| {
+                    if change == Moves::Starts { now += 1 } else { now -= 1 }
                     most = most.max(now);
                 });
                 most
@@ -290,13 +295,13 @@ mod tests {
                 prop_assert_ne!(pair[0].last(), pair[1].first());
             }
             prop_assert_eq!(parts.concat(), all.clone());
-            let mut changed = all.clone();
-            let sums = crew.map_parts_mut(&mut changed, |part| {
+            let mut copy = all.clone();
+            let sums = crew.map_parts_mut(&mut copy, |part| {
                 part.iter_mut().for_each(|n| *n += 1);
                 part.len()
             });
             prop_assert_eq!(sums.iter().sum::<usize>(), all.len());
-            prop_assert!(changed.iter().zip(&all).all(|(new, old)| *new == old + 1));
+            prop_assert!(copy.iter().zip(&all).all(|(new, old)| *new == old + 1));
         }
     }
 }

@@ -153,7 +153,7 @@ impl Site {
     fn seat_running(
         &self,
         pools: &[u16],
-        mut known: Circumstances,
+        mut circumstances: Circumstances,
         jobs: &mut [Job],
         table: Option<&ResourceTable>,
         places: &[u32],
@@ -161,8 +161,8 @@ impl Site {
         let mut offset = 0_u32;
         for &pool in pools {
             let Some(mut fleet) = Fleet::for_pool(self, pool) else { continue };
-            let mut present_jobs: Vec<(JobId, Time)> = (known.here.iter())
-                .filter_map(|(&id, adopted)| match adopted {
+            let mut present_jobs: Vec<(JobId, Time)> = (circumstances.here.iter())
+                .filter_map(|(&id, adoption)| match adoption {
                     Adopted::Running { since, .. } if self.job_at(places[id.index()] as usize).pool == pool => {
                         Some((id, *since))
                     }
@@ -186,33 +186,33 @@ impl Site {
                     if used_procs > u64::from(fleet.procs()) {
                         // It waits, for all that it asks for.
                         used_procs -= u64::from(job.procs);
-                        known.here.remove(&id);
+                        circumstances.here.remove(&id);
                         continue;
                     }
                     job.demand = DemandId::NONE;
                 }
                 let on = set.map(|set| shift_processors(&set, offset));
-                known.here.insert(id, Adopted::Running { since, on });
+                circumstances.here.insert(id, Adopted::Running { since, on });
             }
             offset += fleet.procs();
         }
-        known
+        circumstances
     }
 
     /// Returns the knowledge of a workload's jobs beyond each by itself: jobs that run and wait at
     /// the beginning of the window, that leave without a start, the ways in which they ended, and
     /// run times that are guesses. `places` are their places among the jobs of the site.
     pub fn find_circumstances(&self, workload: &Workload, places: &[u32]) -> Circumstances {
-        let mut known = Circumstances::default();
+        let mut circumstances = Circumstances::default();
         let from = self.time_of(self.manifest.window.from);
         let early = workload.jobs().first().is_some_and(|job| job.submit < from);
-        known.begin = early.then_some(from);
+        circumstances.begin = early.then_some(from);
         for (at, &place) in places.iter().enumerate() {
             let (id, job) = (JobId(at as u32), self.job_at(place as usize));
             let arrive = workload.job(id).submit;
             match (job.kind, job.start.map(|start| self.time_of(start))) {
                 (SiteJobFate::Ran | SiteJobFate::Running, Some(since)) if early && since < from => {
-                    known.here.insert(id, Adopted::Running { since, on: None });
+                    circumstances.here.insert(id, Adopted::Running { since, on: None });
                 }
                 _ => {}
             }
@@ -220,17 +220,17 @@ impl Site {
                 && let Some(end) = job.end
             {
                 let at = self.time_of(end).max(arrive).max(if early { from } else { arrive });
-                known.withdrawn.push(Withdrawal { at, job: id, only_waiting: true });
+                circumstances.withdrawn.push(Withdrawal { at, job: id, only_waiting: true });
             }
             if job.kind != SiteJobFate::Ran {
-                known.uncounted.insert(id);
+                circumstances.uncounted.insert(id);
             }
-            if let Some(how) = end_kind(&job) {
-                known.ends.insert(id, how);
+            if let Some(ending) = end_kind(&job) {
+                circumstances.ends.insert(id, ending);
             }
         }
-        known.withdrawn.sort_shared_by_key(|withdrawal| (withdrawal.at, withdrawal.job));
-        known
+        circumstances.withdrawn.sort_shared_by_key(|withdrawal| (withdrawal.at, withdrawal.job));
+        circumstances
     }
 
     /// Returns the capacity that a pool lacks over time.

@@ -23,14 +23,14 @@ use std::path::PathBuf;
 /// day and run times from 0 to the estimate.
 fn burst(jobs: usize) -> Workload {
     let mut rng = ChaCha8Rng::seed_from_u64(1);
-    let (mut all, mut truth) = (Vec::new(), Vec::new());
+    let (mut list, mut truth) = (Vec::new(), Vec::new());
     for number in 1..=jobs {
         let estimate = f64::exp(rng.random_range(60f64.ln()..86_400f64.ln())) as i64;
         let run = Span(rng.random_range(0..=estimate));
-        all.push(Job::new(Time(0), rng.random_range(1..=256u32), Span(estimate)));
+        list.push(Job::new(Time(0), rng.random_range(1..=256u32), Span(estimate)));
         truth.push(Truth { run, number: number as i64, status: LogStatus::Unknown });
     }
-    Workload::new(Machine::new(4_096), all, truth, Provenance::default()).expect("sound")
+    Workload::new(Machine::new(4_096), list, truth, Provenance::default()).expect("sound")
 }
 
 /// Jobs of a generated workload, all submitted in one second.

@@ -135,22 +135,22 @@ fn record_outcomes(
     watch: &mut dyn FnMut(&PlanOutcome),
     heed: &mut dyn FnMut(&Store) -> Result<(), SweepError>,
 ) -> Result<(), SweepError> {
-    let mut unrecorded: Vec<PlanOutcome> = Vec::new();
+    let mut backlog: Vec<PlanOutcome> = Vec::new();
     let mut last = Instant::now();
     loop {
         halt.fetch_or(cancel.load(Ordering::Relaxed), Ordering::Relaxed);
         match receive.recv_timeout(LOOK) {
             Ok(outcome) => {
                 watch(&outcome);
-                unrecorded.push(outcome);
+                backlog.push(outcome);
             }
             Err(RecvTimeoutError::Timeout) => {}
             // Also after a failure of the executor: what did come is kept.
-            Err(RecvTimeoutError::Disconnected) => break store.record_outcomes(plan, &unrecorded),
+            Err(RecvTimeoutError::Disconnected) => break store.record_outcomes(plan, &backlog),
         }
-        if !unrecorded.is_empty() && (unrecorded.len() >= MOST || last.elapsed() >= WAIT) {
-            store.record_outcomes(plan, &unrecorded)?;
-            unrecorded.clear();
+        if !backlog.is_empty() && (backlog.len() >= MOST || last.elapsed() >= WAIT) {
+            store.record_outcomes(plan, &backlog)?;
+            backlog.clear();
             last = Instant::now();
         }
         heed(store)?;

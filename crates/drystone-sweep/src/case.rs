@@ -195,7 +195,7 @@ fn write_checkpoints(
     entry: &WorkloadEntry,
     workload: &Workload,
     (checkpoints, failures): (&Checkpoints, Option<&NodeFailures>),
-    given: &mut GivenFiles,
+    files: &mut GivenFiles,
 ) -> Result<(), SweepError> {
     let wrong =
         |problem: String| study.error_at(entry.checkpoints_at.clone(), format!("workload {}: {problem}", entry.name));
@@ -203,13 +203,13 @@ fn write_checkpoints(
         return Err(wrong("jobs of several sizes write no checkpoints".to_string()));
     }
     // Beside a case without failures the same choice as with them would be none.
-    let node_times = failures.or_else(|| entry.failures.iter().flatten().next()).map(|one| (one.mtbf, one.node));
-    let nodes = node_times.or_else(|| measure_failures(&given.outages, workload));
+    let node_times = failures.or_else(|| entry.failures.iter().flatten().next()).map(|model| (model.mtbf, model.node));
+    let nodes = node_times.or_else(|| measure_failures(&files.outages, workload));
     let checkpoints = checkpoints.on_nodes(nodes.map(|times| times.0), nodes.map(|times| times.1));
     checkpoints.check_intervals().map_err(|problem| wrong(problem.to_string()))?;
-    given.platform.checkpoints = Some(checkpoints);
-    let settings = [std::mem::take(&mut given.settings), format!("checkpoints({checkpoints})")];
-    given.settings = settings.into_iter().filter(|text| !text.is_empty()).collect::<Vec<_>>().join(", ");
+    files.platform.checkpoints = Some(checkpoints);
+    let settings = [std::mem::take(&mut files.settings), format!("checkpoints({checkpoints})")];
+    files.settings = settings.into_iter().filter(|text| !text.is_empty()).collect::<Vec<_>>().join(", ");
     Ok(())
 }
 

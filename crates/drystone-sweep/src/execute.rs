@@ -101,7 +101,7 @@ pub(crate) fn in_order(
     plan: &SweepPlan,
     order: &[usize],
     cancel: &AtomicBool,
-    one: &OneSimulation<'_>,
+    simulator: &OneSimulation<'_>,
     accept: &mut dyn FnMut(PlanOutcome) -> Result<(), SweepError>,
 ) -> Result<(), SweepError> {
     let threads = threads.clamp(1, order.len().max(1));
@@ -113,7 +113,7 @@ pub(crate) fn in_order(
             let work = move || {
                 while !stop.load(Ordering::Relaxed)
                     && let Some(&place) = order.get(next.fetch_add(1, Ordering::Relaxed))
-                    && let Ok(measured) = one(plan, place, cancel)
+                    && let Ok(measured) = simulator(plan, place, cancel)
                     && send.send(PlanOutcome { place, measured }).is_ok()
                 {}
             };

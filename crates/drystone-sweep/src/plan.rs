@@ -226,13 +226,15 @@ impl<'a> PolicyMeaning<'a> {
         case: &'a SweepCase,
     ) -> Result<PolicyMeaning<'a>, SweepError> {
         let (published_name, source) = (case.published.map(|p| p.name()), case.source.as_deref());
-        if let Some(same) = meanings.iter().find(|other| (other.published, other.source) == (published_name, source)) {
+        if let Some(same) =
+            meanings.iter().find(|meaning| (meaning.published, meaning.source) == (published_name, source))
+        {
             return Ok(same.clone());
         }
         let policy = match published_name {
-            Some(published) => policy
-                .in_study(published)
-                .map_err(|e| no_variant(study, entry, policy, &case.label(), published, &e))?,
+            Some(schedule_name) => policy
+                .in_study(schedule_name)
+                .map_err(|e| no_variant(study, entry, policy, &case.label(), schedule_name, &e))?,
             None => policy.clone(),
         };
         let own = match source {
@@ -253,12 +255,12 @@ fn no_variant(
     entry: &PolicyEntry,
     policy: &PolicySpec,
     workload: &str,
-    published: &str,
-    why: &SpecError,
+    schedule_name: &str,
+    error: &SpecError,
 ) -> SweepError {
-    let SpecError { text, problem } = why;
+    let SpecError { text, problem } = error;
     let problem = format!(
-        "`{policy}` cannot be simulated on {workload}: `as = \"{published}\"` makes it `{text}`, and {problem}; change the policy, \
+        "`{policy}` cannot be simulated on {workload}: `as = \"{schedule_name}\"` makes it `{text}`, and {problem}; change the policy, \
          or leave the workload's `as` out"
     );
     study.error_at(entry.at.clone(), problem)
@@ -292,14 +294,14 @@ fn unfit_error(
     entry: &PolicyEntry,
     policy: &PolicySpec,
     workload: &str,
-    why: &Unfit,
+    unfit: &Unfit,
 ) -> SweepError {
     let advice = "write `overrun = \"kill\"` below its [workload.clean]";
-    let why = why.to_string().replace("`--overrun kill`; in a study file `overrun = \"kill\"`", advice);
-    let why = why
+    let draft = unfit.to_string().replace("`--overrun kill`; in a study file `overrun = \"kill\"`", advice);
+    let reason = draft
         .replace("`--resources none`", "`resources = \"none\"`")
         .replace("`--on-nodes none`", "`on-nodes = \"none\"`");
-    study.error_at(entry.at.clone(), format!("`{policy}` cannot be simulated on {workload}: {why}"))
+    study.error_at(entry.at.clone(), format!("`{policy}` cannot be simulated on {workload}: {reason}"))
 }
 
 impl SweepPlan {
@@ -316,12 +318,12 @@ impl SweepPlan {
         for metric in metrics {
             let name = metric.name.to_lowercase();
             // SQLite does not tell capitals from small letters.
-            let is = |other: &str| other.to_lowercase() == name;
+            let is = |candidate: &str| candidate.to_lowercase() == name;
             let is_taken = RESERVED.contains(&name.as_str())
                 || name == "case"
                 || name.parse::<Metric>().is_ok()
                 || self.parameters.iter().any(|parameter| is(parameter))
-                || self.metrics.iter().any(|other| is(&other.id()));
+                || self.metrics.iter().any(|rival| is(&rival.id()));
             let plain = |c: char| c.is_alphanumeric() || c == '_';
             let is_plain = !name.is_empty() && name.chars().all(plain) && !name.starts_with(|c: char| c.is_numeric());
             let problem = match (is_taken, is_plain) {

@@ -173,7 +173,7 @@ impl Executor for Processes<'_> {
                 None => {}
             }
             match reader.read_store(&store) {
-                Ok(accepted) => accepted?,
+                Ok(acceptance) => acceptance?,
                 // Stopped before it wrote.
                 Err(_) if cancel.load(Ordering::Relaxed) && !store.exists() => {}
                 Err(error) => failure = failure.or(Some(error)),
@@ -207,16 +207,16 @@ pub fn open_chunk(
     path: &Path,
     plan: &SweepPlan,
     chunk: SweepChunk,
-    orphaned: &dyn Fn() -> bool,
+    is_orphan: &dyn Fn() -> bool,
 ) -> Result<Option<Store>, SweepError> {
     let Some(directory) = path.parent() else { return Store::open(path, plan, Some(chunk)).map(Some) };
     let mut patience = ORPHAN;
-    while !orphaned() {
+    while !is_orphan() {
         // An orphan may have removed it while it was empty.
         let creation = std::fs::create_dir_all(directory);
         match Store::open_locked(path) {
             // From here on a process that takes up the directory finds the store.
-            Ok(store) if !orphaned() => return store.prepared_for(plan, Some(chunk)).map(Some),
+            Ok(store) if !is_orphan() => return store.prepared_for(plan, Some(chunk)).map(Some),
             Ok(store) => {
                 if store.is_new()? {
                     store.discard_files();

@@ -53,7 +53,7 @@ pub(crate) fn simulate_telling(
     plan: &SweepPlan,
     place: usize,
     cancel: &AtomicBool,
-    ended: &(dyn Fn(u64) + Sync),
+    on_end: &(dyn Fn(u64) + Sync),
 ) -> Result<SimulationValues, Cancelled> {
     let (simulation, case) = (&plan.simulations[place], plan.case_of(place));
     let catalogue_metrics: Vec<Metric> = plan.metrics.iter().filter_map(SweepMetric::catalogue_metric).collect();
@@ -72,17 +72,17 @@ pub(crate) fn simulate_telling(
         .counting_weeks_from(case.weeks_from)
         .with_power_series(case.given.series.as_deref())
         .with_metrics(config)
-        .with_progress(ended)
+        .with_progress(on_end)
         .with_stop(cancel);
     match experiment.run(&mut ()) {
-        Ok(Some(mut measured)) => {
+        Ok(Some(mut measurement)) => {
             let mut values: Vec<Option<f64>> =
-                catalogue_metrics.iter().map(|metric| metric.value_of(&measured)).collect();
+                catalogue_metrics.iter().map(|metric| metric.value_of(&measurement)).collect();
             let mut weeks: Vec<WeekSums> =
-                catalogue_metrics.iter().map(|&metric| week_sums(metric, &measured.report)).collect();
+                catalogue_metrics.iter().map(|&metric| week_sums(metric, &measurement.report)).collect();
             if let Some(own) = &plan.own {
-                let rows = measured.report.take_schedule().unwrap_or_default();
-                let sizes = measured.report.sizes.as_ref().map(|sizes| &sizes.jobs);
+                let rows = measurement.report.take_schedule().unwrap_or_default();
+                let sizes = measurement.report.sizes.as_ref().map(|sizes| &sizes.jobs);
                 let schedule = MeasuredSchedule { policy: &simulation.policy, case, rows: &rows, sizes };
                 let (own_values, own_weeks): (Vec<_>, Vec<_>) = own.measure_means(&schedule)?.into_iter().unzip();
                 values.extend(own_values);
@@ -120,7 +120,7 @@ fn excess_thresholds(case: &SweepCase, cancel: &AtomicBool) -> Result<Vec<Span>,
             .with_metrics(config)
             .with_stop(cancel);
         match experiment.run(&mut ()) {
-            Ok(Some(measured)) => Ok(Some(measured.report)),
+            Ok(Some(measurement)) => Ok(Some(measurement.report)),
             Ok(None) => Err(Cancelled),
             Err(_) => Ok(None),
         }

@@ -68,7 +68,7 @@ impl ExcessThreshold {
         }
         let seconds = match self.threshold.resolve_seconds(None) {
             None => self.threshold.resolve_seconds(baseline()?.as_ref()),
-            fixed => fixed,
+            threshold => threshold,
         };
         *guard = Some(seconds);
         Ok(seconds)

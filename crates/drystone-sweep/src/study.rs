@@ -217,8 +217,8 @@ impl SweepStudy {
             let entry = study_reader.read_policy(policy, raw.seed.as_ref().map_or(1, |seed| *seed.as_ref()))?;
             for name in &entry.parameters {
                 // The store's columns have no case.
-                if let Some(other) = names.iter().find(|n| *n != name && n.eq_ignore_ascii_case(name)) {
-                    let problem = format!("the parameters `{other}` and `{name}` differ in case only; rename one");
+                if let Some(namesake) = names.iter().find(|n| *n != name && n.eq_ignore_ascii_case(name)) {
+                    let problem = format!("the parameters `{namesake}` and `{name}` differ in case only; rename one");
                     return Err(study_reader.error_at(policy.span(), problem));
                 }
                 names.push(name.clone());

@@ -43,15 +43,15 @@ struct SimulationAtWork {
 impl Vigil<'_> {
     /// Looks at the simulations at work: stops those that are over the limit or cancelled, and
     /// returns those to tell of.
-    fn check_simulations(&self, all: &Mutex<Vec<SimulationAtWork>>, cancel: &AtomicBool) -> Vec<LongRun> {
+    fn check_simulations(&self, simulations: &Mutex<Vec<SimulationAtWork>>, cancel: &AtomicBool) -> Vec<LongRun> {
         let mut long = Vec::new();
-        for one in all.lock().unwrap_or_else(PoisonError::into_inner).iter_mut() {
-            let since = one.since.elapsed();
+        for simulation in simulations.lock().unwrap_or_else(PoisonError::into_inner).iter_mut() {
+            let since = simulation.since.elapsed();
             if cancel.load(Ordering::Relaxed) || self.limit.is_some_and(|limit| since >= limit) {
-                one.stop.store(true, Ordering::Relaxed);
+                simulation.stop.store(true, Ordering::Relaxed);
             }
-            if since >= self.long && !std::mem::replace(&mut one.told, true) {
-                long.push(LongRun { place: one.place, since });
+            if since >= self.long && !std::mem::replace(&mut simulation.told, true) {
+                long.push(LongRun { place: simulation.place, since });
             }
         }
         long
@@ -60,17 +60,17 @@ impl Vigil<'_> {
     #[expect(clippy::disallowed_methods, reason = "a limit of time, which is asked for")]
     fn watch_simulation(
         &self,
-        all: &Mutex<Vec<SimulationAtWork>>,
+        simulations: &Mutex<Vec<SimulationAtWork>>,
         plan: &SweepPlan,
         place: usize,
         cancel: &AtomicBool,
     ) -> Result<SimulationValues, Cancelled> {
         let stop = Arc::new(AtomicBool::new(cancel.load(Ordering::Relaxed)));
         let entry = SimulationAtWork { place, since: Instant::now(), stop: Arc::clone(&stop), told: false };
-        let lock = || all.lock().unwrap_or_else(PoisonError::into_inner);
+        let lock = || simulations.lock().unwrap_or_else(PoisonError::into_inner);
         lock().push(entry);
         let result = simulate_place(plan, place, &stop);
-        lock().retain(|one| one.place != place);
+        lock().retain(|simulation| simulation.place != place);
         match (result, self.limit) {
             (Err(Cancelled), Some(limit)) if !cancel.load(Ordering::Relaxed) => {
                 Ok(SimulationValues::over_limit(plan, limit))

@@ -77,8 +77,8 @@ pub fn check_change(change: CaseChange, subject: &Subject, case: &PolicyCase) ->
         return Ok(());
     }
     let before = simulate_schedule(make, case)?;
-    let same = |expected: Vec<(usize, i64, i64)>, other: &PolicyCase| {
-        let after = simulate_schedule(make, other)?;
+    let same = |expected: Vec<(usize, i64, i64)>, variant: &PolicyCase| {
+        let after = simulate_schedule(make, variant)?;
         describe_other_run(&expected, &after).map_or(Ok(()), |different| Err(format!("where {change}: {different}")))
     };
     match change {

@@ -75,7 +75,7 @@ fn places_on_nodes(subject: &Subject, case: &PolicyCase, whole: &FullObserver) -
             _ => Err("places no jobs on nodes, and is not refused".to_string()),
         };
     }
-    let times = |seen: &FullObserver| seen.segments.iter().map(|s| (s.job, s.start, s.end)).collect::<Vec<_>>();
+    let times = |record: &FullObserver| record.segments.iter().map(|s| (s.job, s.start, s.end)).collect::<Vec<_>>();
     if times(&simulate_case((subject.make)(), case, &single_node)?) != times(whole) {
         return Err("on one node as large as the machine the schedule is another".to_string());
     }
@@ -138,15 +138,15 @@ pub fn simulate_case(scheduler: Scheduler, case: &PolicyCase, workload: &Workloa
 }
 
 /// The invariants of every schedule, asked of a checker that shares nothing with the engine.
-fn check_invariants(subject: &Subject, case: &PolicyCase, seen: &FullObserver) -> Result<(), String> {
+fn check_invariants(subject: &Subject, case: &PolicyCase, observer: &FullObserver) -> Result<(), String> {
     let mut jobs = Vec::new();
     let mut place = vec![usize::MAX; case.rows.len()];
     let mut of_job = vec![Vec::new(); case.rows.len()];
-    for segment in &seen.segments {
+    for segment in &observer.segments {
         of_job[segment.job].push(segment);
     }
     for (id, row) in case.rows.iter().enumerate() {
-        let fates = seen.fates.get(&(id as u32)).map_or(&[][..], Vec::as_slice);
+        let fates = observer.fates.get(&(id as u32)).map_or(&[][..], Vec::as_slice);
         let [fate] = fates else {
             return Err(describe_fates(id, fates));
         };
@@ -186,7 +186,7 @@ fn check_invariants(subject: &Subject, case: &PolicyCase, seen: &FullObserver) -
         let (submit, procs, estimate, user) = (row.submit, i64::from(row.procs), row.estimate, i64::from(row.user));
         jobs.push(JobIn { submit, procs, estimate, run, user });
     }
-    let mut segments = seen.segments.clone();
+    let mut segments = observer.segments.clone();
     for segment in &mut segments {
         segment.job = place[segment.job];
     }
@@ -214,23 +214,23 @@ fn check_guarantee(
     subject: &Subject,
     case: &PolicyCase,
     workload: &Workload,
-    seen: &FullObserver,
+    observer: &FullObserver,
 ) -> Result<(), String> {
     let fail = |wrong: bool, text: String| if wrong { Err(text) } else { Ok(()) };
     match guarantee {
         Guarantee::InOrder => {
-            let start_order: Vec<u32> = seen.trace.iter().filter(|t| t.1 == "started").map(|t| t.2).collect();
+            let start_order: Vec<u32> = observer.trace.iter().filter(|t| t.1 == "started").map(|t| t.2).collect();
             fail(!start_order.is_sorted(), {
                 let numbers: Vec<String> = start_order.iter().map(|id| (id + 1).to_string()).collect();
                 format!("jobs start in the order {}", numbers.join(", "))
             })
         }
         Guarantee::WorkConserving => fail(
-            seen.idle.is_some(),
-            seen.idle.map_or(String::new(), |(at, id)| format!("at {at} job {} fits and waits", id + 1)),
+            observer.idle.is_some(),
+            observer.idle.map_or(String::new(), |(at, id)| format!("at {at} job {} fits and waits", id + 1)),
         ),
         Guarantee::KeepsPromises => {
-            let kept_promises = seen.audit.kept_promises();
+            let kept_promises = observer.audit.kept_promises();
             fail(
                 judge_punctuality(subject, case).0 && kept_promises.broken > 0,
                 describe_broken_promise(&kept_promises),
@@ -240,22 +240,21 @@ fn check_guarantee(
             if !judge_punctuality(subject, case).1 || !case.cancel.is_empty() {
                 return Ok(());
             }
-            let starts = seen.trace.iter().filter(|t| t.1 == "started");
-            let early = starts.map(|t| (t.2, t.0)).find(|(id, at)| seen.promised.get(id).is_some_and(|p| p != at));
+            let starts = observer.trace.iter().filter(|t| t.1 == "started");
+            let early = starts.map(|t| (t.2, t.0)).find(|(id, at)| observer.promised.get(id).is_some_and(|p| p != at));
             early.map_or(Ok(()), |(id, at)| {
-                Err(format!("job {} was promised {} and started at {at}", id + 1, seen.promised[&id]))
+                Err(format!("job {} was promised {} and started at {at}", id + 1, observer.promised[&id]))
             })
         }
         Guarantee::Uninterrupted => {
-            let twice = seen.trace.iter().find(|t| t.1 == "suspended");
+            let twice = observer.trace.iter().find(|t| t.1 == "suspended");
             twice.map_or(Ok(()), |call| Err(describe_call(call)))
         }
-        Guarantee::GoesOnInPlace => {
-            checker::check_local_resumption(&seen.segments).map_err(|wrong| describe_violations(&wrong, &|job| job + 1))
-        }
+        Guarantee::GoesOnInPlace => checker::check_local_resumption(&observer.segments)
+            .map_err(|wrong| describe_violations(&wrong, &|job| job + 1)),
         Guarantee::SuspendsAtMost(cap) => {
             let over = |fate: &WatchedFate| matches!(fate, WatchedFate::Ended { suspensions, .. } if suspensions > cap);
-            let excess_fate = seen.fates.iter().find(|(_, fates)| fates.iter().any(over));
+            let excess_fate = observer.fates.iter().find(|(_, fates)| fates.iter().any(over));
             excess_fate.map_or(Ok(()), |(&id, fates)| Err(describe_fates(id as usize, fates)))
         }
         Guarantee::MayKill | Guarantee::Forgets => Ok(()),
@@ -263,14 +262,14 @@ fn check_guarantee(
             let mut scheduler = (subject.make)();
             scheduler.policy.set_threads(2);
             let other_run = simulate_case(scheduler, case, workload)?;
-            fail(other_run.segments != seen.segments, "another schedule with two threads".to_string())
+            fail(other_run.segments != observer.segments, "another schedule with two threads".to_string())
         }
         Guarantee::SameAs(text) => {
             let spec: PolicySpec = text.parse().map_err(|e| format!("{e}"))?;
             let other_run = simulate_case(spec.build_scheduler(), case, workload)?;
             // What a search did on its way may differ, what came of it may not.
-            let schedule = |seen: &FullObserver| seen.segments.clone();
-            fail(schedule(&other_run) != schedule(seen), format!("another schedule than {text}"))
+            let schedule = |observer: &FullObserver| observer.segments.clone();
+            fail(schedule(&other_run) != schedule(observer), format!("another schedule than {text}"))
         }
     }
 }
@@ -409,7 +408,7 @@ fn check_foresight(subject: &Subject, case: &PolicyCase, whole: &FullObserver) -
     let after = simulate_case((subject.make)(), &altered_case, &workload)?;
     // Instants at which nothing happened are no decisions.
     let counts = |t: &(i64, &str, u32, i64, i64)| t.0 < until && t.1 != "ended" && t.1 != "settled";
-    let before = |seen: &FullObserver| seen.trace.iter().filter(|t| counts(t)).copied().collect::<Vec<_>>();
+    let before = |observer: &FullObserver| observer.trace.iter().filter(|t| counts(t)).copied().collect::<Vec<_>>();
     if before(&after) != before(whole) {
         return Err(format!("the schedule before {until} depends on run times that end no sooner"));
     }

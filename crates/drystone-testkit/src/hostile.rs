@@ -162,19 +162,19 @@ fn draw_limits(random: &mut Random, case: &PolicyCase) -> JobLimits {
 }
 
 /// A beginning in the middle, with jobs that run as far as there is room.
-fn draw_busy_start(random: &mut Random, case: &PolicyCase, known: &mut Circumstances) {
+fn draw_busy_start(random: &mut Random, case: &PolicyCase, circumstances: &mut Circumstances) {
     let at = random.draw_range(0, case.rows.len() as i64 - 1) as usize;
     let begin = case.rows[at].submit + random.pick_one(&[0, 1, 10]);
     let mut free = case.procs;
-    known.begin = Some(Time(begin));
+    circumstances.begin = Some(Time(begin));
     for (at, row) in case.rows.iter().enumerate().filter(|(_, row)| row.submit < begin) {
         let longest = row.run.min(begin - row.submit);
         if row.procs <= free && longest > 0 && random.draw_chance(60) {
             free -= row.procs;
             let since = Time(begin - random.draw_range(1, longest));
-            known.here.insert(JobId(at as u32), Adopted::Running { since, on: None });
+            circumstances.here.insert(JobId(at as u32), Adopted::Running { since, on: None });
         } else if random.draw_chance(15) {
-            known.here.insert(JobId(at as u32), Adopted::Held);
+            circumstances.here.insert(JobId(at as u32), Adopted::Held);
         }
     }
 }

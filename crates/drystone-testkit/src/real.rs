@@ -90,7 +90,7 @@ fn is_punctual(subject: &Subject, case: &PolicyCase) -> bool {
 
 /// No job is lost but those that an outage ended for good: each has one fate, or none if it was
 /// never eligible or never came.
-fn check_fates(case: &PolicyCase, workload: &Workload, seen: &FullObserver) -> Result<(), String> {
+fn check_fates(case: &PolicyCase, workload: &Workload, observer: &FullObserver) -> Result<(), String> {
     let circumstances = &case.world.known;
     // Jobs that may wait for ever: held at the beginning, and whatever waits for those.
     let mut for_ever: Vec<JobId> = circumstances.here.iter().filter(|h| *h.1 == Adopted::Held).map(|h| *h.0).collect();
@@ -103,7 +103,7 @@ fn check_fates(case: &PolicyCase, workload: &Workload, seen: &FullObserver) -> R
         at += 1;
     }
     for id in 0..workload.len() as u32 {
-        let fates = seen.fates.get(&id).map_or(&[][..], Vec::as_slice);
+        let fates = observer.fates.get(&id).map_or(&[][..], Vec::as_slice);
         match fates {
             [_] => {}
             [] if for_ever.contains(&JobId(id)) => {}
@@ -119,10 +119,10 @@ fn check_soundness(
     case: &PolicyCase,
     workload: &Workload,
     outages: &Outages,
-    seen: &FullObserver,
+    observer: &FullObserver,
 ) -> Result<(), String> {
     let procs: Vec<i64> = workload.jobs().iter().map(|job| i64::from(job.procs)).collect();
-    let attempts: Vec<NaiveSegment> = seen.segments.iter().chain(&seen.in_vain).cloned().collect();
+    let attempts: Vec<NaiveSegment> = observer.segments.iter().chain(&observer.in_vain).cloned().collect();
     let scheduler = (subject.make)();
     let factor = i64::from(scheduler.forecast.factor);
     let predicted_runs: Vec<i64> = case.rows.iter().map(|r| r.estimate * factor).collect();
@@ -141,16 +141,16 @@ fn check_soundness(
         strict: scheduler.pass == PassRule::Instant,
     };
     capacity::check_schedule(&naive_input).map_err(|wrong| wrong.join("; "))?;
-    check_received(subject, case, seen)?;
-    held_back(case, seen)?;
-    within_limits(case, seen)?;
+    check_received(subject, case, observer)?;
+    held_back(case, observer)?;
+    within_limits(case, observer)?;
     if subject.guarantees.contains(&Guarantee::GoesOnInPlace) {
         let in_place = |segments: &[NaiveSegment]| {
             checker::check_local_resumption(segments).map_err(|wrong| describe_violations(&wrong, &|job| job + 1))
         };
         // A job that was requeued starts again, anywhere.
         let kept_segments: Vec<NaiveSegment> =
-            seen.segments.iter().filter(|s| !seen.in_vain.iter().any(|v| v.job == s.job)).cloned().collect();
+            observer.segments.iter().filter(|s| !observer.in_vain.iter().any(|v| v.job == s.job)).cloned().collect();
         in_place(&kept_segments)?;
     }
     Ok(())
@@ -182,11 +182,11 @@ fn list_losses(outages: &Outages) -> Vec<OutageIn> {
 
 /// A job that ends has received what it was due in its last attempt; one that was withdrawn or lost
 /// no more than that.
-fn check_received(subject: &Subject, case: &PolicyCase, seen: &FullObserver) -> Result<(), String> {
+fn check_received(subject: &Subject, case: &PolicyCase, observer: &FullObserver) -> Result<(), String> {
     let circumstances = &case.world.known;
-    for (&id, fates) in &seen.fates {
+    for (&id, fates) in &observer.fates {
         let row = &case.rows[id as usize];
-        let segments = || seen.segments.iter().filter(|s| s.job == id as usize);
+        let segments = || observer.segments.iter().filter(|s| s.job == id as usize);
         let ran: i64 = segments().map(|s| s.end - s.start).sum();
         let may_kill = subject.guarantees.contains(&Guarantee::MayKill) && ran >= row.estimate.min(row.run);
         let withdrawn = circumstances.withdrawn.iter().any(|w| w.job.0 == id && !w.only_waiting);
@@ -206,10 +206,10 @@ fn check_received(subject: &Subject, case: &PolicyCase, seen: &FullObserver) -> 
 }
 
 /// No job starts before it may.
-fn held_back(case: &PolicyCase, seen: &FullObserver) -> Result<(), String> {
+fn held_back(case: &PolicyCase, observer: &FullObserver) -> Result<(), String> {
     let circumstances = &case.world.known;
-    let first_start = |id: u32| seen.started.get(&id).copied();
-    let departure_time = |job: JobId| seen.gone.get(&job.0).copied();
+    let first_start = |id: u32| observer.started.get(&id).copied();
+    let departure_time = |job: JobId| observer.gone.get(&job.0).copied();
     let was_running = |id: u32| {
         matches!(circumstances.here.get(&JobId(id)), Some(Adopted::Running { .. } | Adopted::Suspended { .. }))
     };
@@ -233,7 +233,7 @@ fn held_back(case: &PolicyCase, seen: &FullObserver) -> Result<(), String> {
     }
     for throttle in &circumstances.throttles {
         let mut changes: BTreeMap<i64, i64> = BTreeMap::new();
-        for segment in seen.segments.iter().chain(&seen.in_vain).filter(|s| s.start < s.end) {
+        for segment in observer.segments.iter().chain(&observer.in_vain).filter(|s| s.start < s.end) {
             if throttle.jobs.contains(&JobId(segment.job as u32)) && !was_running(segment.job as u32) {
                 *changes.entry(segment.start).or_default() += 1;
                 *changes.entry(segment.end).or_default() -= 1;
@@ -252,13 +252,13 @@ fn held_back(case: &PolicyCase, seen: &FullObserver) -> Result<(), String> {
 
 /// No job that a limit binds runs while its limit is exceeded, but where jobs that ran at the
 /// beginning, or that no limit binds, exceed it.
-fn within_limits(case: &PolicyCase, seen: &FullObserver) -> Result<(), String> {
+fn within_limits(case: &PolicyCase, observer: &FullObserver) -> Result<(), String> {
     let circumstances = &case.world.known;
     let was_running =
         |id: JobId| matches!(circumstances.here.get(&id), Some(Adopted::Running { .. } | Adopted::Suspended { .. }));
     for (at, limit) in circumstances.limits.limits().iter().enumerate() {
         let mut changes: BTreeMap<i64, i64> = BTreeMap::new();
-        for segment in seen.segments.iter().chain(&seen.in_vain).filter(|s| s.start < s.end) {
+        for segment in observer.segments.iter().chain(&observer.in_vain).filter(|s| s.start < s.end) {
             let id = JobId(segment.job as u32);
             let claims = circumstances.limits.job_claims(id).iter();
             let part: u64 = claims.filter(|c| c.limit as usize == at && c.binds).map(|c| c.amount).sum();
@@ -338,7 +338,7 @@ fn cut_at(
         if let Some(running) = mine().find(|s| s.start < at && at <= s.end) {
             return Some(Adopted::Running { since: Time(running.start), on: None });
         }
-        let has_gone = whole.gone.get(&job.0).is_some_and(|&gone| gone < at);
+        let has_gone = whole.gone.get(&job.0).is_some_and(|&departure| departure < at);
         (!has_gone).then_some(Adopted::Waiting)
     };
     let mut stay: Vec<usize> = Vec::new();

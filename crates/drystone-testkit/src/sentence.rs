@@ -56,8 +56,8 @@ pub(crate) fn describe_fates(index: usize, fates: &[WatchedFate]) -> String {
 }
 
 /// Returns a sentence about the worst of the promises that were broken.
-pub(crate) fn describe_broken_promise(kept: &PromisesKept) -> String {
-    let PromisesKept { promised, broken, worst, .. } = kept;
+pub(crate) fn describe_broken_promise(promises: &PromisesKept) -> String {
+    let PromisesKept { promised, broken, worst, .. } = promises;
     let worst = worst.map_or_else(String::new, |worst| {
         let number = worst.number.unwrap_or(i64::from(worst.id.0) + 1);
         format!("job {number} was promised {} and started at {}; ", worst.promised.0, worst.start.0)
@@ -93,20 +93,20 @@ pub(crate) fn describe_call(&(at, kind, job, first, second): &TracedCall) -> Str
 
 /// Returns the first difference between the calls that are expected and those that are made; `None`
 /// where there is none.
-pub(crate) fn describe_difference(expected: &[TracedCall], made: &[TracedCall]) -> Option<String> {
-    let at = (0..expected.len().max(made.len())).find(|&at| expected.get(at) != made.get(at))?;
+pub(crate) fn describe_difference(expected: &[TracedCall], actual: &[TracedCall]) -> Option<String> {
+    let at = (0..expected.len().max(actual.len())).find(|&at| expected.get(at) != actual.get(at))?;
     let words = |calls: &[TracedCall]| calls.get(at).map_or_else(|| "nothing more happens".to_string(), describe_call);
-    Some(format!("{}, and before, {}", words(made), words(expected)))
+    Some(format!("{}, and before, {}", words(actual), words(expected)))
 }
 
 /// Returns the first difference between the runs of two schedules, each by job, start and end.
-pub(crate) fn describe_other_run(expected: &[(usize, i64, i64)], made: &[(usize, i64, i64)]) -> Option<String> {
-    let at = (0..expected.len().max(made.len())).find(|&at| expected.get(at) != made.get(at))?;
+pub(crate) fn describe_other_run(expected: &[(usize, i64, i64)], actual: &[(usize, i64, i64)]) -> Option<String> {
+    let at = (0..expected.len().max(actual.len())).find(|&at| expected.get(at) != actual.get(at))?;
     let words = |runs: &[(usize, i64, i64)]| match runs.get(at) {
         Some((job, start, end)) => format!("job {} runs from {start} to {end}", job + 1),
         None => "no further job runs".to_string(),
     };
-    Some(format!("{}, and before, {}", words(made), words(expected)))
+    Some(format!("{}, and before, {}", words(actual), words(expected)))
 }
 
 #[cfg(test)]
@@ -118,22 +118,22 @@ mod tests {
     #[test]
     fn jobs_have_the_numbers_of_the_log() {
         let broken = BrokenPromise { id: JobId(11), number: None, promised: Time(2019), start: Time(2029) };
-        let kept = PromisesKept { promised: 4, broken: 1, excused: 0, worst: Some(broken) };
+        let promises = PromisesKept { promised: 4, broken: 1, excused: 0, worst: Some(broken) };
         assert_eq!(
-            describe_broken_promise(&kept),
+            describe_broken_promise(&promises),
             "job 12 was promised 2019 and started at 2029; 1 of 4 promises are broken"
         );
         let expected = [(5, "arrived", 0, 0, 0), (5, "started", 0, 1, 0)];
-        let made = [(5, "arrived", 0, 0, 0), (7, "reserved", 0, 9, i64::MAX)];
+        let actual = [(5, "arrived", 0, 0, 0), (7, "reserved", 0, 9, i64::MAX)];
         assert_eq!(
-            describe_difference(&expected, &made).as_deref(),
+            describe_difference(&expected, &actual).as_deref(),
             Some("at 7 job 1 is planned to start at 9, and before, at 5 job 1 starts")
         );
         assert_eq!(
             describe_difference(&expected, &expected[..1]).as_deref(),
             Some("nothing more happens, and before, at 5 job 1 starts")
         );
-        assert_eq!(describe_difference(&made, &made), None);
+        assert_eq!(describe_difference(&actual, &actual), None);
         let runs = describe_other_run(&[(2, 5, 9)], &[]);
         assert_eq!(runs.as_deref(), Some("no further job runs, and before, job 3 runs from 5 to 9"));
         let wrong = [NaiveViolation::WrongRunTime { job: 0, received: 5, due: 7 }];

@@ -71,8 +71,8 @@ impl FullObserver {
         FullObserver { widths, ..FullObserver::default() }
     }
 
-    fn push_trace(&mut self, now: Time, what: &'static str, id: JobId, a: i64, b: i64) {
-        self.trace.push((now.0, what, id.0, a, b));
+    fn push_trace(&mut self, now: Time, event: &'static str, id: JobId, a: i64, b: i64) {
+        self.trace.push((now.0, event, id.0, a, b));
     }
 
     fn insert_waiting(&mut self, id: JobId) {
@@ -97,9 +97,9 @@ impl Observer for FullObserver {
         self.insert_waiting(id);
     }
 
-    fn note_start(&mut self, now: Time, id: JobId, why: StartReason) {
-        self.push_trace(now, "started", id, why as i64, 0);
-        self.audit.note_start(now, id, why);
+    fn note_start(&mut self, now: Time, id: JobId, reason: StartReason) {
+        self.push_trace(now, "started", id, reason as i64, 0);
+        self.audit.note_start(now, id, reason);
         self.started.entry(id.0).or_insert(now.0);
         self.waits_no_more(id);
         self.running.insert(id.0, (now.0, None));
@@ -130,8 +130,8 @@ impl Observer for FullObserver {
         self.promised.entry(id.0).or_insert(start.0);
     }
 
-    fn note_move(&mut self, now: Time, moved: &Moved) {
-        self.push_trace(now, "moved", moved.job, moved.to.0, moved.price.to_bits() as i64);
+    fn note_move(&mut self, now: Time, job_move: &Moved) {
+        self.push_trace(now, "moved", job_move.job, job_move.to.0, job_move.price.to_bits() as i64);
     }
 
     fn note_prediction(&mut self, now: Time, id: JobId, prediction: Span) {
@@ -146,13 +146,13 @@ impl Observer for FullObserver {
         self.fates.entry(id.0).or_default().push(WatchedFate::Cancelled);
     }
 
-    fn note_end(&mut self, ended: &EndedJob<'_>) {
-        let outcome = ended.outcome;
+    fn note_end(&mut self, job_end: &EndedJob<'_>) {
+        let outcome = job_end.outcome;
         let accuracy = outcome.accuracy.unwrap_or(-1.0).to_bits() as i64;
-        self.push_trace(outcome.end, "ended", ended.id, i64::from(outcome.corrections), accuracy);
-        self.close_segment(outcome.end, ended.id);
-        self.gone.insert(ended.id.0, outcome.end.0);
-        self.fates.entry(ended.id.0).or_default().push(WatchedFate::Ended {
+        self.push_trace(outcome.end, "ended", job_end.id, i64::from(outcome.corrections), accuracy);
+        self.close_segment(outcome.end, job_end.id);
+        self.gone.insert(job_end.id.0, outcome.end.0);
+        self.fates.entry(job_end.id.0).or_default().push(WatchedFate::Ended {
             at: outcome.end.0,
             start: outcome.start.0,
             ran: outcome.ran.0,
@@ -161,9 +161,9 @@ impl Observer for FullObserver {
         });
     }
 
-    fn note_adoption(&mut self, now: Time, id: JobId, adopted: &Adopted) {
+    fn note_adoption(&mut self, now: Time, id: JobId, adoption: &Adopted) {
         self.push_trace(now, "adopted", id, 0, 0);
-        match adopted {
+        match adoption {
             Adopted::Running { since, .. } => {
                 self.waits_no_more(id);
                 self.started.insert(id.0, since.0);
@@ -199,12 +199,12 @@ impl Observer for FullObserver {
         self.insert_waiting(id);
     }
 
-    fn note_loss(&mut self, ended: &EndedJob<'_>) {
-        let (now, ran) = (ended.outcome.end, ended.outcome.ran);
-        self.push_trace(now, "lost", ended.id, ran.0, 0);
-        self.close_segment(now, ended.id);
-        self.gone.insert(ended.id.0, now.0);
-        self.fates.entry(ended.id.0).or_default().push(WatchedFate::Lost { at: now.0, ran: ran.0 });
+    fn note_loss(&mut self, job_end: &EndedJob<'_>) {
+        let (now, ran) = (job_end.outcome.end, job_end.outcome.ran);
+        self.push_trace(now, "lost", job_end.id, ran.0, 0);
+        self.close_segment(now, job_end.id);
+        self.gone.insert(job_end.id.0, now.0);
+        self.fates.entry(job_end.id.0).or_default().push(WatchedFate::Lost { at: now.0, ran: ran.0 });
     }
 
     fn note_capacity(&mut self, now: Time, foreseen: bool) {

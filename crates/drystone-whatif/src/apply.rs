@@ -84,7 +84,7 @@ impl Applied {
             SiteChange::ShortQueue(most) => capacity::short_queue(self, change, *most),
             SiteChange::Qos { name, limits } => shared_limits::limit_qos(self, change, name, limits),
             SiteChange::Account { name, limits } => shared_limits::limit_account(self, change, name, limits),
-            SiteChange::Set(all) => settings::change_settings(self, change, all),
+            SiteChange::Set(assignments) => settings::change_settings(self, change, assignments),
             SiteChange::Maintenance(closure) => capacity::close_nodes(self, change, closure, clock),
             SiteChange::Reservation(closure) => capacity::close_nodes(self, change, closure, clock),
             SiteChange::Supply(amount) => supply::set_supply(self, change, amount, clock),

@@ -15,12 +15,12 @@ use std::fmt::Write;
 
 /// Adds nodes to a partition or pool, or takes some away.
 pub(super) fn change_nodes(
-    applied: &mut Applied,
+    state: &mut Applied,
     change: &SiteChange,
     of: Option<&str>,
     amount: NodeAmount,
 ) -> Result<(), ApplyError> {
-    let premises = &applied.premises;
+    let premises = &state.premises;
     let (at, partition) = match of {
         None => (premises.only_pool(change)?, None),
         Some(name) => match premises.find_place(change, name)? {
@@ -39,7 +39,7 @@ pub(super) fn change_nodes(
         (Some(conf), None) => ConfText::from_text(conf).parse_conf().map_err(wrong)?.nodes.len() as u32,
         (None, _) => pool.node_count(),
     };
-    let target_count = amount.apply_to(now).filter(|&wanted| wanted > 0);
+    let target_count = amount.apply_to(now).filter(|&count| count > 0);
     let target_count = target_count.ok_or_else(|| {
         ApplyError::new(change, format!("of {} at least one has to stay", count_things(now.into(), "node", "nodes")))
     })?;
@@ -59,31 +59,31 @@ pub(super) fn change_nodes(
         if target_count > now { pool.procs.checked_add(proc_change) } else { pool.procs.checked_sub(proc_change) };
     let procs =
         procs.filter(|&procs| procs > 0).ok_or_else(|| ApplyError::new(change, "no processor would be left"))?;
-    let pool = &mut applied.premises.pools[at];
+    let pool = &mut state.premises.pools[at];
     let pool_of_processors = pool.per_node <= 1.0;
     pool.conf = conf.map(|text| text.render_text());
-    let lost_jobs = resize_pool(applied, change, at, procs, (old_conf.as_ref(), new_conf.as_ref()))?;
+    let lost_jobs = resize_pool(state, change, at, procs, (old_conf.as_ref(), new_conf.as_ref()))?;
     let more = if target_count > now { "more" } else { "fewer" };
     let processors = |number: u32| count_things(number.into(), "processor", "processors");
-    applied.add_note(match pool_of_processors {
+    state.add_note(match pool_of_processors {
         true => format!("{name} has {} instead of {now}", processors(target_count)),
         false => {
             let nodes = count_things(target_count.into(), "node", "nodes");
             format!("{name} has {nodes} instead of {now}, {} {more}", processors(proc_change))
         }
     });
-    let mut drafts = applied.job_drafts();
-    leave_running(applied, &mut drafts, &lost_jobs);
+    let mut drafts = state.job_drafts();
+    leave_running(state, &mut drafts, &lost_jobs);
     if let (Some(old), Some(new)) = (&old_conf, &new_conf) {
-        leave_crowded(applied, &mut drafts, at, (old, new));
+        leave_crowded(state, &mut drafts, at, (old, new));
     }
-    applied.rebuild_jobs(change, drafts)
+    state.rebuild_jobs(change, drafts)
 }
 
 /// Leaves out jobs that ask for more of their partition than it has left.
-fn leave_crowded(applied: &mut Applied, drafts: &mut Vec<JobDraft>, at: usize, (old, new): (&SlurmConf, &SlurmConf)) {
+fn leave_crowded(state: &mut Applied, drafts: &mut Vec<JobDraft>, at: usize, (old, new): (&SlurmConf, &SlurmConf)) {
     let names: BTreeMap<i32, String> =
-        applied.premises.pools[at].partitions.iter().map(|p| (p.number, p.name.clone())).collect();
+        state.premises.pools[at].partitions.iter().map(|p| (p.number, p.name.clone())).collect();
     // Processors and nodes of a partition, before and behind the change.
     type PartSize = (u64, u32);
     let mut sizes: BTreeMap<i32, (PartSize, PartSize)> = BTreeMap::new();
@@ -95,26 +95,23 @@ fn leave_crowded(applied: &mut Applied, drafts: &mut Vec<JobDraft>, at: usize, (
     let mut left_out = LeftOutJobs::default();
     let mut kept_drafts = Vec::with_capacity(drafts.len());
     for draft in drafts.drain(..) {
-        let nodes = applied
-            .table
-            .as_ref()
-            .and_then(|table| table.node_shape(draft.job.demand))
-            .map_or(0, |shape| shape.nodes.0);
+        let nodes =
+            state.table.as_ref().and_then(|table| table.node_shape(draft.job.demand)).map_or(0, |shape| shape.nodes.0);
         let fits = |(cpus, count): (u64, u32)| u64::from(draft.job.procs) <= cpus && nodes <= count;
         let is_crowded = sizes.get(&draft.job.partition).is_some_and(|&(was, is)| fits(was) && !fits(is));
-        if is_crowded && !draft.place.is_some_and(|place| applied.is_running(place)) {
+        if is_crowded && !draft.place.is_some_and(|place| state.is_running(place)) {
             left_out.jobs += 1;
-            left_out.node_hours += node_hours(&applied.premises, &draft.job, draft.truth.run);
+            left_out.node_hours += node_hours(&state.premises, &draft.job, draft.truth.run);
         } else {
             kept_drafts.push(draft);
         }
     }
     *drafts = kept_drafts;
     if left_out.jobs > 0 {
-        applied.left.jobs += left_out.jobs;
-        applied.left.node_hours += left_out.node_hours;
-        applied.refused += left_out.jobs;
-        applied.add_note(match left_out.jobs {
+        state.left.jobs += left_out.jobs;
+        state.left.node_hours += left_out.node_hours;
+        state.refused += left_out.jobs;
+        state.add_note(match left_out.jobs {
             1 => "1 job asks for more nodes than its partition has left: it cannot run, and is refused".to_string(),
             jobs => format!(
                 "{jobs} jobs ask for more nodes than their partition has left: none can run, and all are refused"
@@ -126,7 +123,7 @@ fn leave_crowded(applied: &mut Applied, drafts: &mut Vec<JobDraft>, at: usize, (
 /// Gives a pool another size: processors keep their nodes under new numbers, outages and resources
 /// are those of the nodes that are there. Returns the running jobs that lose their places.
 fn resize_pool(
-    applied: &mut Applied,
+    state: &mut Applied,
     change: &SiteChange,
     at: usize,
     procs: u32,
@@ -134,12 +131,12 @@ fn resize_pool(
 ) -> Result<BTreeSet<JobId>, ApplyError> {
     let wrong = |error: String| ApplyError::new(change, error);
     let size = |pool: &PoolPremises| pool.procs.saturating_mul(pool.scale.max(1));
-    let pools = &applied.premises.pools;
+    let pools = &state.premises.pools;
     let (before, behind): (u32, u32) = (pools[..at].iter().map(size).sum(), pools[at + 1..].iter().map(size).sum());
     let (was, scale) = (pools[at].procs, pools[at].scale.max(1));
     let own = Renumbering::between_pools((&pools[at], old), (procs, new));
-    let circumstances = applied.premises.workload.circumstances().cloned().unwrap_or_default();
-    let pool = &mut applied.premises.pools[at];
+    let circumstances = state.premises.workload.circumstances().cloned().unwrap_or_default();
+    let pool = &mut state.premises.pools[at];
     for outage in &mut pool.outages {
         if let Which::Named(set) = &mut outage.which {
             *set = own.map(set);
@@ -151,31 +148,31 @@ fn resize_pool(
     if scale == 1 {
         let whole = own.shift_among(before, was, procs, behind);
         let (new_circumstances, placeless_jobs) = whole.renumber_jobs(&circumstances);
-        applied.known = Some(new_circumstances);
+        state.known = Some(new_circumstances);
         lost_jobs = placeless_jobs;
     }
-    if let (Some(table), Some(conf)) = (&applied.table, new) {
+    if let (Some(table), Some(conf)) = (&state.table, new) {
         let table =
-            recompute_totals(table, &applied.premises.pools[at], conf).map_err(|error| wrong(error.to_string()))?;
-        applied.table = Some(table);
+            recompute_totals(table, &state.premises.pools[at], conf).map_err(|error| wrong(error.to_string()))?;
+        state.table = Some(table);
     }
     Ok(lost_jobs)
 }
 
 /// Leaves out running jobs that have no place any longer, and of those without known places the
 /// last ones that are too many.
-fn leave_running(applied: &mut Applied, drafts: &mut Vec<JobDraft>, gone: &BTreeSet<JobId>) {
-    let mut pool_usage: Vec<u64> = vec![0; applied.premises.pools.len()];
+fn leave_running(state: &mut Applied, drafts: &mut Vec<JobDraft>, victims: &BTreeSet<JobId>) {
+    let mut pool_usage: Vec<u64> = vec![0; state.premises.pools.len()];
     let mut left_out = LeftOutJobs::default();
     let mut dropped_places = Vec::new();
     for (at, draft) in drafts.iter().enumerate() {
-        let Some(place) = draft.place.filter(|&place| applied.is_running(place)) else { continue };
-        let pool = applied.premises.pool_of(&draft.job);
-        let size = &applied.premises.pools[pool];
+        let Some(place) = draft.place.filter(|&place| state.is_running(place)) else { continue };
+        let pool = state.premises.pool_of(&draft.job);
+        let size = &state.premises.pools[pool];
         let most = u64::from(size.procs) * u64::from(size.scale.max(1));
-        if gone.contains(&JobId(place)) || pool_usage[pool] + u64::from(draft.job.procs) > most {
+        if victims.contains(&JobId(place)) || pool_usage[pool] + u64::from(draft.job.procs) > most {
             left_out.jobs += 1;
-            left_out.node_hours += node_hours(&applied.premises, &draft.job, draft.truth.run);
+            left_out.node_hours += node_hours(&state.premises, &draft.job, draft.truth.run);
             dropped_places.push(at);
         } else {
             pool_usage[pool] += u64::from(draft.job.procs);
@@ -189,9 +186,9 @@ fn leave_running(applied: &mut Applied, drafts: &mut Vec<JobDraft>, gone: &BTree
         at += 1;
         !dropped_places.contains(&(at - 1))
     });
-    applied.left.jobs += left_out.jobs;
-    applied.left.node_hours += left_out.node_hours;
-    applied.add_note(format!(
+    state.left.jobs += left_out.jobs;
+    state.left.node_hours += left_out.node_hours;
+    state.add_note(format!(
         "jobs that run at the beginning on nodes that are gone, and are left out: {}",
         left_out.jobs
     ));
@@ -238,14 +235,14 @@ fn most_out(outages: &[Outage], begin: Time, end: Time) -> u32 {
 
 /// Makes a log's machine larger or smaller.
 pub(super) fn change_processors(
-    applied: &mut Applied,
+    state: &mut Applied,
     change: &SiteChange,
     amount: NodeAmount,
 ) -> Result<(), ApplyError> {
-    let at = applied.premises.only_pool(change)?;
-    let pool = &mut applied.premises.pools[at];
+    let at = state.premises.only_pool(change)?;
+    let pool = &mut state.premises.pools[at];
     let now = pool.procs;
-    let target_count = amount.apply_to(now).filter(|&wanted| wanted > 0);
+    let target_count = amount.apply_to(now).filter(|&count| count > 0);
     let target_count = target_count.ok_or_else(|| {
         ApplyError::new(
             change,
@@ -271,24 +268,24 @@ pub(super) fn change_processors(
         new_conf = text.parse_conf().ok();
         pool.conf = Some(text.render_text());
     }
-    let lost_jobs = resize_pool(applied, change, at, target_count, (old_conf.as_ref(), new_conf.as_ref()))?;
+    let lost_jobs = resize_pool(state, change, at, target_count, (old_conf.as_ref(), new_conf.as_ref()))?;
     let processors = count_things(target_count.into(), "processor", "processors");
-    applied.add_note(format!("the machine has {processors} instead of {now}"));
-    let mut drafts = applied.job_drafts();
-    leave_running(applied, &mut drafts, &lost_jobs);
-    applied.rebuild_jobs(change, drafts)
+    state.add_note(format!("the machine has {processors} instead of {now}"));
+    let mut drafts = state.job_drafts();
+    leave_running(state, &mut drafts, &lost_jobs);
+    state.rebuild_jobs(change, drafts)
 }
 
 /// Adds a partition of a higher tier on the same nodes, and moves jobs with short limits there.
-pub(super) fn short_queue(applied: &mut Applied, change: &SiteChange, most: Span) -> Result<(), ApplyError> {
-    needs_slurm(applied, change, "partitions")?;
+pub(super) fn short_queue(state: &mut Applied, change: &SiteChange, most: Span) -> Result<(), ApplyError> {
+    needs_slurm(state, change, "partitions")?;
     let mut number =
-        applied.premises.pools.iter().flat_map(|p| &p.partitions).map(|p| p.number).max().unwrap_or(0).max(0);
-    let numbers = applied.premises.workload.jobs().iter().map(|job| job.partition.max(job.queue)).max().unwrap_or(0);
+        state.premises.pools.iter().flat_map(|p| &p.partitions).map(|p| p.number).max().unwrap_or(0).max(0);
+    let numbers = state.premises.workload.jobs().iter().map(|job| job.partition.max(job.queue)).max().unwrap_or(0);
     number = number.max(numbers);
     let name = "drystone-short".to_string();
     let mut of_pool = Vec::new();
-    for pool in &mut applied.premises.pools {
+    for pool in &mut state.premises.pools {
         let Some(conf) = &pool.conf else { continue };
         let mut text = ConfText::from_text(conf);
         let slurm_conf = text.parse_conf().map_err(|problem| ApplyError::new(change, problem))?;
@@ -324,36 +321,36 @@ pub(super) fn short_queue(applied: &mut Applied, change: &SiteChange, most: Span
         pool.partitions.push(PartitionPremises { name: name.clone(), number, own });
         of_pool.push(number);
     }
-    let mut drafts = applied.job_drafts();
+    let mut drafts = state.job_drafts();
     let mut move_count = 0_u64;
-    applied.drop_demand_totals(change, &mut drafts, |draft| draft.job.estimate <= most)?;
+    state.drop_demand_totals(change, &mut drafts, |draft| draft.job.estimate <= most)?;
     for draft in &mut drafts {
-        if draft.job.estimate <= most && !draft.place.is_some_and(|place| applied.is_running(place)) {
-            draft.job.partition = of_pool[applied.premises.pool_of(&draft.job)];
+        if draft.job.estimate <= most && !draft.place.is_some_and(|place| state.is_running(place)) {
+            draft.job.partition = of_pool[state.premises.pool_of(&draft.job)];
             move_count += 1;
         }
     }
-    applied.add_note(format!(
+    state.add_note(format!(
         "{} with limits up to {} {} to a partition of a higher tier on the same nodes",
         count_things(move_count, "job", "jobs"),
         format_length(most),
         if move_count == 1 { "goes" } else { "go" }
     ));
-    applied.rebuild_jobs(change, drafts)
+    state.rebuild_jobs(change, drafts)
 }
 
 /// Takes nodes out for a time, announced two weeks before.
 pub(super) fn close_nodes(
-    applied: &mut Applied,
+    state: &mut Applied,
     change: &SiteChange,
     closure: &Closure,
     clock: &dyn Fn(&str) -> Result<Time, String>,
 ) -> Result<(), ApplyError> {
     let wrong = |problem: String| ApplyError::new(change, problem);
     let begin = clock(&closure.begin).map_err(wrong)?;
-    let (begin, shift_note) = within_the_log(applied, begin, closure.length);
+    let (begin, shift_note) = within_the_log(state, begin, closure.length);
     let end = begin.saturating_add(closure.length);
-    let premises = &applied.premises;
+    let premises = &state.premises;
     let pools: Vec<PoolPlace> = match &closure.of {
         None if closure.nodes.is_some() => vec![(premises.only_pool(change)?, None)],
         None => (0..premises.pools.len()).map(|at| (at, None)).collect(),
@@ -361,7 +358,7 @@ pub(super) fn close_nodes(
     };
     let mut closed_procs = 0_u32;
     for (at, ranges) in pools {
-        let pool = &mut applied.premises.pools[at];
+        let pool = &mut state.premises.pools[at];
         let free = pool.procs - most_out(&pool.outages, begin, end).min(pool.procs);
         let which = match (ranges, closure.nodes) {
             (Some(ranges), None) => outage_processors(pool, &ranges, (begin, end)),
@@ -382,10 +379,10 @@ pub(super) fn close_nodes(
             pool.outages.push(outage);
         }
     }
-    if let Some(moved) = shift_note {
-        applied.add_note(moved);
+    if let Some(note) = shift_note {
+        state.add_note(note);
     }
-    applied.add_note(format!(
+    state.add_note(format!(
         "{} out for {}, announced two weeks before: no job may run into it",
         count_things(closed_procs.into(), "node is", "nodes are"),
         format_length(closure.length)
@@ -394,8 +391,8 @@ pub(super) fn close_nodes(
 }
 
 /// Gives each job its nodes for itself, or lets jobs share them.
-pub(super) fn set_sharing(applied: &mut Applied, change: &SiteChange, whole: bool) -> Result<(), ApplyError> {
-    let single = applied.premises.pools.iter().all(|pool| pool.per_node <= 1.0);
+pub(super) fn set_sharing(state: &mut Applied, change: &SiteChange, whole: bool) -> Result<(), ApplyError> {
+    let single = state.premises.pools.iter().all(|pool| pool.per_node <= 1.0);
     if single {
         let problem = match whole {
             true => "every node counts as one processor here, so a job has its nodes for itself already",
@@ -405,22 +402,22 @@ pub(super) fn set_sharing(applied: &mut Applied, change: &SiteChange, whole: boo
         };
         return Err(ApplyError::new(change, problem));
     }
-    if !applied.premises.is_slurm {
+    if !state.premises.is_slurm {
         if !whole {
             return Err(ApplyError::new(change, "this policy counts processors: jobs share nodes already"));
         }
-        let premises = &applied.premises;
-        let mut drafts = applied.job_drafts();
+        let premises = &state.premises;
+        let mut drafts = state.job_drafts();
         for draft in &mut drafts {
             let pool = &premises.pools[premises.pool_of(&draft.job)];
             let node = (pool.per_node * f64::from(pool.scale.max(1))).round().max(1.0) as u32;
             let most = pool.procs.saturating_mul(pool.scale.max(1));
             draft.job.procs = draft.job.procs.div_ceil(node).saturating_mul(node).min(most).max(draft.job.procs);
         }
-        applied.add_note("sizes are rounded up to whole nodes".to_string());
-        return applied.rebuild_jobs(change, drafts);
+        state.add_note("sizes are rounded up to whole nodes".to_string());
+        return state.rebuild_jobs(change, drafts);
     }
-    for pool in &mut applied.premises.pools {
+    for pool in &mut state.premises.pools {
         let Some(conf) = &pool.conf else { continue };
         let mut text = ConfText::from_text(conf);
         match whole {
@@ -433,7 +430,7 @@ pub(super) fn set_sharing(applied: &mut Applied, change: &SiteChange, whole: boo
         text.parse_conf().map_err(|problem| ApplyError::new(change, problem))?;
         pool.conf = Some(text.render_text());
     }
-    applied.add_note(match whole {
+    state.add_note(match whole {
         true => "a node has one job: OverSubscribe=EXCLUSIVE in every partition",
         false => "jobs share nodes: SelectType=select/cons_tres",
     });

@@ -236,8 +236,8 @@ impl fmt::Display for SiteChange {
                 let limits: Vec<String> = limits.iter().map(|(key, value)| format!("{key}={value}")).collect();
                 write!(f, "account {}: {}", quote_name(name), limits.join(" "))
             }
-            SiteChange::Set(all) => {
-                let assignments: Vec<String> = all.iter().map(|(key, value)| format!("{key}={value}")).collect();
+            SiteChange::Set(pairs) => {
+                let assignments: Vec<String> = pairs.iter().map(|(key, value)| format!("{key}={value}")).collect();
                 write!(f, "set {}", assignments.join(" "))
             }
             SiteChange::Maintenance(closure) => write!(f, "maintenance {closure}"),
@@ -479,7 +479,7 @@ fn read_border(scan: &mut Scan<'_>) -> Result<SiteChange, SiteChangeError> {
     Ok(SiteChange::Border(Border { partition, what: quantity, at_most, value, others: other_partition }))
 }
 
-fn read_closure(scan: &mut Scan<'_>, counted: bool) -> Result<Closure, SiteChangeError> {
+fn read_closure(scan: &mut Scan<'_>, has_count: bool) -> Result<Closure, SiteChangeError> {
     let (from, begin) = scan.read_word(|c| c == '/');
     if !is_moment(&begin) {
         return Err(scan.error_at(from, no_beginning(&begin)));
@@ -489,7 +489,7 @@ fn read_closure(scan: &mut Scan<'_>, counted: bool) -> Result<Closure, SiteChang
     }
     let length = read_span(scan, |_| false)?;
     let mut nodes = None;
-    if counted {
+    if has_count {
         let (from, word) = scan.read_word(|_| false);
         let count = word.parse::<u32>().ok().filter(|&count| count > 0);
         nodes = Some(count.ok_or_else(|| scan.error_at(from, "expected the number of nodes"))?);

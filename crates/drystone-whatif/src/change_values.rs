@@ -191,7 +191,7 @@ impl fmt::Display for Border {
             Bordered::Limit => ("limit", format_length(Span(*value))),
         };
         write!(f, "{}: {quantity}{sign}{value}", quote_name(partition))?;
-        others.iter().try_for_each(|others| write!(f, " else {}", quote_name(others)))
+        others.iter().try_for_each(|name| write!(f, " else {}", quote_name(name)))
     }
 }
 

@@ -16,8 +16,8 @@ const MOST_NODES: u32 = 1_000_000;
 /// Keys of a node's line that are its own.
 const OWN: [&str; 5] = ["NodeName", "NodeAddr", "NodeHostname", "Port", "State"];
 
-fn is_same_key(key: &str, other: &str) -> bool {
-    key.eq_ignore_ascii_case(other)
+fn is_same_key(key: &str, candidate: &str) -> bool {
+    key.eq_ignore_ascii_case(candidate)
 }
 
 impl ConfText {
@@ -43,11 +43,11 @@ impl ConfText {
     }
 
     fn get<'a>(line: &'a [(String, String)], key: &str) -> Option<&'a str> {
-        line.iter().rev().find(|(known, _)| is_same_key(known, key)).map(|(_, value)| value.as_str())
+        line.iter().rev().find(|(name, _)| is_same_key(name, key)).map(|(_, value)| value.as_str())
     }
 
     fn set_in(line: &mut Vec<(String, String)>, key: &str, value: &str) {
-        line.retain(|(known, _)| !is_same_key(known, key) || is_same_key(known, "PartitionName"));
+        line.retain(|(name, _)| !is_same_key(name, key) || is_same_key(name, "PartitionName"));
         line.push((key.to_string(), value.to_string()));
     }
 
@@ -69,7 +69,7 @@ impl ConfText {
     /// Puts a setting in the place of those that there are; none where the value is empty.
     pub(super) fn replace_setting(&mut self, key: &str, value: &str) {
         for line in self.lines.iter_mut().filter(|line| !ConfText::is_record(line)) {
-            line.retain(|(known, _)| !is_same_key(known, key));
+            line.retain(|(name, _)| !is_same_key(name, key));
         }
         self.lines.retain(|line| !line.is_empty());
         if value.is_empty() {
@@ -109,7 +109,7 @@ impl ConfText {
             let node = &conf.nodes[at as usize];
             (node.cpus, node.memory_mb, node.gres.clone(), node.features.clone(), node.weight)
         };
-        let alike = |at: u32| members.iter().filter(|&&other| shape(other) == shape(at)).count();
+        let alike = |at: u32| members.iter().filter(|&&member| shape(member) == shape(at)).count();
         // Of equally common kinds the first.
         let model = members.iter().copied().max_by_key(|&at| (alike(at), std::cmp::Reverse(at)));
         let Some(model) = model else { return Err("the partition has no nodes to copy".to_string()) };
@@ -200,7 +200,7 @@ impl ConfText {
                 lines.push(line);
                 continue;
             };
-            for names in names.chunk_by(|one, next| target_memory.get(one) == target_memory.get(next)) {
+            for names in names.chunk_by(|name, next| target_memory.get(name) == target_memory.get(next)) {
                 let mut own = line.clone();
                 // Addresses and ports are lists as long as that of the names.
                 own.retain(|(key, _)| !["NodeAddr", "NodeHostname", "Port"].iter().any(|list| is_same_key(list, key)));
@@ -224,7 +224,7 @@ impl ConfText {
             let mut default_pairs: Vec<(String, String)> = Vec::new();
             for line in self.lines[..until].iter().filter(|line| ConfText::get(line, "NodeName") == Some("DEFAULT")) {
                 for (key, value) in line.iter().skip(1) {
-                    default_pairs.retain(|(known, _)| !is_same_key(known, key));
+                    default_pairs.retain(|(name, _)| !is_same_key(name, key));
                     default_pairs.push((key.clone(), value.clone()));
                 }
             }
@@ -287,7 +287,7 @@ fn split_pairs(line: &str) -> Vec<(String, String)> {
     while let Some((key, behind)) = rest.split_once('=') {
         let behind = behind.trim_start();
         let (value, after) = match behind.strip_prefix('"').and_then(|text| text.split_once('"')) {
-            Some(both) => both,
+            Some(parts) => parts,
             None => behind.split_at(behind.find(char::is_whitespace).unwrap_or(behind.len())),
         };
         key_values.push((key.trim().trim_end_matches('+').trim_end().to_string(), value.to_string()));
@@ -312,8 +312,8 @@ mod tests {
         assert_eq!(conf.nodes.len(), 15);
         let sizes: Vec<usize> = conf.partitions.iter().map(|part| part.nodes.len()).collect();
         assert_eq!(sizes, [8, 7, 15, 2], "{}", text.render_text());
-        let added = conf.nodes.iter().find(|node| node.name == "added2").expect("added");
-        assert_eq!((added.cpus, added.gres.as_str(), added.memory_mb), (32, "gpu:4", 1000));
+        let new_node = conf.nodes.iter().find(|node| node.name == "added2").expect("added");
+        assert_eq!((new_node.cpus, new_node.gres.as_str(), new_node.memory_mb), (32, "gpu:4", 1000));
     }
 
     #[test]

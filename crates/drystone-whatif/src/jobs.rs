@@ -19,15 +19,15 @@ use std::collections::{BTreeMap, BinaryHeap};
 const LEAST_PAST: usize = 5;
 
 fn partition_filter(
-    applied: &Applied,
+    state: &Applied,
     change: &SiteChange,
     of: Option<&str>,
 ) -> Result<impl Fn(&Job) -> bool + use<>, ApplyError> {
     let number = match of {
         None => None,
         Some(name) => {
-            let partition_number = applied.premises.pools.iter().find_map(|pool| pool.partition_number(name));
-            Some(partition_number.ok_or_else(|| applied.premises.unknown_place(change, "partition", name))?)
+            let partition_number = state.premises.pools.iter().find_map(|pool| pool.partition_number(name));
+            Some(partition_number.ok_or_else(|| state.premises.unknown_place(change, "partition", name))?)
         }
     };
     Ok(move |job: &Job| number.is_none_or(|number| job.partition == number))
@@ -35,27 +35,27 @@ fn partition_filter(
 
 /// Leaves out jobs that ask for more than the longest limit.
 pub(super) fn refuse_longer(
-    applied: &mut Applied,
+    state: &mut Applied,
     change: &SiteChange,
     of: Option<&str>,
     most: Span,
 ) -> Result<(), ApplyError> {
-    let mine = partition_filter(applied, change, of)?;
-    let longer = |applied: &Applied, draft: &JobDraft| {
-        draft.job.estimate > most && mine(&draft.job) && !draft.place.is_some_and(|place| applied.is_running(place))
+    let mine = partition_filter(state, change, of)?;
+    let longer = |current: &Applied, draft: &JobDraft| {
+        draft.job.estimate > most && mine(&draft.job) && !draft.place.is_some_and(|place| current.is_running(place))
     };
     let most = format_length(most);
     let [one, many] =
         [("asks", "is"), ("ask", "are")].map(|(ask, are)| format!("{ask} for more than {most} and {are} refused"));
-    leave_out(applied, change, longer, [&one, &many])
+    leave_out(state, change, longer, [&one, &many])
 }
 
 /// Leaves out the jobs of a user, an account or a QOS.
-pub(super) fn remove(applied: &mut Applied, change: &SiteChange, people: &LeftOut) -> Result<(), ApplyError> {
+pub(super) fn remove(state: &mut Applied, change: &SiteChange, people: &LeftOut) -> Result<(), ApplyError> {
     let (numbers_by_name, name, kind) = match people {
-        LeftOut::User(name) => (&applied.premises.users, name, "user"),
-        LeftOut::Account(name) => (&applied.premises.accounts, name, "account"),
-        LeftOut::Qos(name) => (&applied.premises.qos, name, "QOS"),
+        LeftOut::User(name) => (&state.premises.users, name, "user"),
+        LeftOut::Account(name) => (&state.premises.accounts, name, "account"),
+        LeftOut::Qos(name) => (&state.premises.qos, name, "QOS"),
     };
     let by_number = name.parse::<i32>().ok().filter(|number| numbers_by_name.is_empty() && *number >= 0);
     let Some(number) = numbers_by_name.get(name).copied().or(by_number) else {
@@ -70,28 +70,28 @@ pub(super) fn remove(applied: &mut Applied, change: &SiteChange, people: &LeftOu
                 LeftOut::Qos(_) => draft.job.queue,
             }
     };
-    let [one, many] = ["is", "are"].map(|verb| format!("of the {kind} {name} {verb} left out"));
-    leave_out(applied, change, is_of_people, [&one, &many])
+    let [singular, many] = ["is", "are"].map(|verb| format!("of the {kind} {name} {verb} left out"));
+    leave_out(state, change, is_of_people, [&singular, &many])
 }
 
 fn leave_out(
-    applied: &mut Applied,
+    state: &mut Applied,
     change: &SiteChange,
     goes: impl Fn(&Applied, &JobDraft) -> bool,
     [one, many]: [&str; 2],
 ) -> Result<(), ApplyError> {
-    let mut drafts = applied.job_drafts();
+    let mut drafts = state.job_drafts();
     let mut left_out = LeftOutJobs::default();
     drafts.retain(|draft| {
-        let goes = goes(applied, draft);
+        let goes = goes(state, draft);
         if goes {
             left_out.jobs += 1;
-            left_out.node_hours += node_hours(&applied.premises, &draft.job, draft.truth.run);
+            left_out.node_hours += node_hours(&state.premises, &draft.job, draft.truth.run);
         }
         !goes
     });
     let phrase = if left_out.jobs == 1 { one } else { many };
-    applied.add_note(format!(
+    state.add_note(format!(
         "{} of {:.0} node-hours {phrase}",
         count_things(left_out.jobs, "job", "jobs"),
         left_out.node_hours
@@ -99,32 +99,32 @@ fn leave_out(
     if left_out.jobs == 0 {
         return Ok(());
     }
-    applied.left.jobs += left_out.jobs;
-    applied.left.node_hours += left_out.node_hours;
-    applied.rebuild_jobs(change, drafts)
+    state.left.jobs += left_out.jobs;
+    state.left.node_hours += left_out.node_hours;
+    state.rebuild_jobs(change, drafts)
 }
 
 /// Splits jobs that ask for more than the longest limit. Each piece runs up to the limit; it is
 /// submitted when the one before it has ended. The last piece ends when the work is done, which no
 /// policy knows before.
 pub(super) fn split_jobs(
-    applied: &mut Applied,
+    state: &mut Applied,
     change: &SiteChange,
     of: Option<&str>,
     most: Span,
     overhead: Span,
 ) -> Result<(), ApplyError> {
-    let mine = partition_filter(applied, change, of)?;
+    let mine = partition_filter(state, change, of)?;
     let (mut new_drafts, mut longer_count, mut split, mut pieces) = (Vec::new(), 0_u64, 0_u64, 0_u64);
-    for draft in applied.job_drafts() {
-        let stays = draft.place.is_some_and(|place| applied.is_running(place));
+    for draft in state.job_drafts() {
+        let stays = draft.place.is_some_and(|place| state.is_running(place));
         if draft.job.estimate <= most || !mine(&draft.job) || stays {
             new_drafts.push(draft);
             continue;
         }
         longer_count += 1;
         // How long one would have run that never started is a guess: it is shortened, not split.
-        if draft.place.is_some_and(|place| applied.is_withdrawn(place)) {
+        if draft.place.is_some_and(|place| state.is_withdrawn(place)) {
             let mut short = draft;
             short.job.estimate = most;
             short.truth.run = short.truth.run.min(most);
@@ -138,13 +138,13 @@ pub(super) fn split_jobs(
         }
         new_drafts.extend(new_pieces);
     }
-    applied.split += split;
+    state.split += split;
     let loss_note = if overhead > Span::ZERO {
         format!("; each piece after the first loses {}", format_length(overhead))
     } else {
         String::new()
     };
-    applied.add_note(format!(
+    state.add_note(format!(
         "{} for more than {} and {} that limit; {split} of them {} (checkpoint) into {pieces} pieces, each submitted when the one before it \
          has ended{loss_note}",
         count_things(longer_count, "job asks", "jobs ask"),
@@ -155,8 +155,8 @@ pub(super) fn split_jobs(
     if longer_count == 0 {
         return Ok(());
     }
-    applied.feeds_back |= split > 0;
-    applied.rebuild_jobs(change, new_drafts)
+    state.feeds_back |= split > 0;
+    state.rebuild_jobs(change, new_drafts)
 }
 
 fn pieces_of(draft: &JobDraft, most: Span, overhead: Span) -> Vec<JobDraft> {
@@ -183,15 +183,15 @@ fn pieces_of(draft: &JobDraft, most: Span, overhead: Span) -> Vec<JobDraft> {
 
 /// Gives jobs other limits. No limit falls below the run time: a user whose job would be killed
 /// keeps the old one.
-pub(super) fn change_limits(applied: &mut Applied, change: &SiteChange, rule: LimitRule) -> Result<(), ApplyError> {
-    let mut drafts = applied.job_drafts();
+pub(super) fn change_limits(state: &mut Applied, change: &SiteChange, rule: LimitRule) -> Result<(), ApplyError> {
+    let mut drafts = state.job_drafts();
     let shares = match rule {
         LimitRule::Percentile(percent) => past_shares(&drafts, percent),
         _ => Vec::new(),
     };
     let (mut changed_count, mut kept_count) = (0_u64, 0_u64);
     for (at, draft) in drafts.iter_mut().enumerate() {
-        if draft.place.is_some_and(|place| applied.is_running(place)) {
+        if draft.place.is_some_and(|place| state.is_running(place)) {
             continue;
         }
         let (old, run) = (draft.job.estimate.0, draft.truth.run.0);
@@ -213,15 +213,15 @@ pub(super) fn change_limits(applied: &mut Applied, change: &SiteChange, rule: Li
     let kept_note = match kept_count {
         0 => String::new(),
         1 => "; 1 job would be killed by it and keeps its limit".to_string(),
-        kept => format!("; {kept} jobs would be killed by it and keep their limits"),
+        count => format!("; {count} jobs would be killed by it and keep their limits"),
     };
     let (limits, verb) = if changed_count == 1 { ("limit", "changes") } else { ("limits", "change") };
     let jobs_text = count_things(drafts.len() as u64, "job", "jobs");
-    applied.add_note(format!("the {limits} of {changed_count} of {jobs_text} {verb}{kept_note}"));
+    state.add_note(format!("the {limits} of {changed_count} of {jobs_text} {verb}{kept_note}"));
     if changed_count == 0 {
         return Ok(());
     }
-    applied.rebuild_jobs(change, drafts)
+    state.rebuild_jobs(change, drafts)
 }
 
 fn whole_minutes(seconds: i64) -> i64 {
@@ -235,14 +235,14 @@ fn past_shares(drafts: &[JobDraft], percent: u8) -> Vec<Option<f64>> {
     let mut running_jobs: BinaryHeap<Reverse<(Time, usize)>> = BinaryHeap::new();
     let mut shares = vec![None; drafts.len()];
     for (at, draft) in drafts.iter().enumerate() {
-        while let Some(&Reverse((end, done))) = running_jobs.peek()
+        while let Some(&Reverse((end, index))) = running_jobs.peek()
             && end <= draft.job.submit
         {
             running_jobs.pop();
-            let ended_job = &drafts[done];
+            let ended_job = &drafts[index];
             let share = ended_job.truth.run.as_f64() / ended_job.job.estimate.as_f64().max(1.0);
             let own = past.entry(ended_job.job.user).or_default();
-            let place = own.partition_point(|&known| known < share);
+            let place = own.partition_point(|&value| value < share);
             own.insert(place, share);
         }
         if let Some(own) = past.get(&draft.job.user).filter(|own| own.len() >= LEAST_PAST) {
@@ -256,7 +256,7 @@ fn past_shares(drafts: &[JobDraft], percent: u8) -> Vec<Option<f64>> {
 
 /// Makes jobs arrive at another load.
 pub(super) fn change_load(
-    applied: &mut Applied,
+    state: &mut Applied,
     change: &SiteChange,
     factor: LoadFactor,
     arrivals: ArrivalChange,
@@ -265,28 +265,24 @@ pub(super) fn change_load(
     match arrivals {
         ArrivalChange::Compressed if factor.divide_time(Time(1_000_000_007)) == Time(1_000_000_007) => Ok(()),
         ArrivalChange::Compressed => {
-            let workload = drystone::log::transform::scale_load(applied.premises.workload.clone(), factor);
-            applied.premises.workload = workload.map_err(|error| ApplyError::new(change, error.to_string()))?;
-            let outages = applied
-                .premises
-                .pools
-                .iter_mut()
-                .map(|pool| compress_outages(&mut pool.outages, factor))
-                .sum::<usize>();
-            let supply = applied.table.as_ref().and_then(|table| supply::divide_times(table, factor));
+            let workload = drystone::log::transform::scale_load(state.premises.workload.clone(), factor);
+            state.premises.workload = workload.map_err(|error| ApplyError::new(change, error.to_string()))?;
+            let outages =
+                state.premises.pools.iter_mut().map(|pool| compress_outages(&mut pool.outages, factor)).sum::<usize>();
+            let supply = state.table.as_ref().and_then(|table| supply::divide_times(table, factor));
             let changes = supply.as_ref().map_or(0, |(_, changes)| *changes);
             if let Some((table, _)) = supply {
-                applied.set_supply(table);
+                state.set_supply(table);
             }
             let out = match outages + changes {
                 0 => "",
                 _ if outages == 0 => ", and changes of supply with them",
                 _ => ", and outages with them, which are as much shorter: the machine lacks the same share of the time",
             };
-            applied.add_note(format!("submit times are divided by {factor}: jobs, days and weeks come faster{out}"));
+            state.add_note(format!("submit times are divided by {factor}: jobs, days and weeks come faster{out}"));
             Ok(())
         }
-        ArrivalChange::Resampled => resample_days(applied, change, factor, seed),
+        ArrivalChange::Resampled => resample_days(state, change, factor, seed),
     }
 }
 
@@ -298,10 +294,10 @@ fn compress_outages(outages: &mut Vec<Outage>, factor: LoadFactor) -> usize {
 
 /// Repeats or leaves out days of users: all jobs that a user submitted on a day stay together. A
 /// repeated day comes at the same weekday and time of another week.
-fn resample_days(applied: &mut Applied, change: &SiteChange, factor: LoadFactor, seed: u64) -> Result<(), ApplyError> {
-    let drafts = applied.job_drafts();
-    let (first, last) = applied.premises.workload.submit_range().unwrap_or_default();
-    let begin = applied.premises.workload.circumstances().and_then(|known| known.begin).unwrap_or(first);
+fn resample_days(state: &mut Applied, change: &SiteChange, factor: LoadFactor, seed: u64) -> Result<(), ApplyError> {
+    let drafts = state.job_drafts();
+    let (first, last) = state.premises.workload.submit_range().unwrap_or_default();
+    let begin = state.premises.workload.circumstances().and_then(|circumstances| circumstances.begin).unwrap_or(first);
     let weeks = ((last - begin).0.max(0) / Span::WEEK.0 + 1) as usize;
     let day = |job: &Job| (job.submit - begin).0.div_euclid(Span::DAY.0);
     let mut blocks: BTreeMap<(i64, i32), Vec<usize>> = BTreeMap::new();
@@ -319,7 +315,7 @@ fn resample_days(applied: &mut Applied, change: &SiteChange, factor: LoadFactor,
         if copies == 0 {
             for &at in places {
                 left_out.jobs += 1;
-                left_out.node_hours += node_hours(&applied.premises, &drafts[at].job, drafts[at].truth.run);
+                left_out.node_hours += node_hours(&state.premises, &drafts[at].job, drafts[at].truth.run);
             }
         }
         for copy in 0..copies {
@@ -337,29 +333,29 @@ fn resample_days(applied: &mut Applied, change: &SiteChange, factor: LoadFactor,
         }
     }
     // Pieces stay behind each other only within their blocks, which are in order.
-    applied.add_note(format!(
+    state.add_note(format!(
         "load by resampled arrivals: days of users are drawn and {} (seed {seed}): {} more, {} fewer",
         if factor.as_f64() >= 1.0 { "repeated in other weeks" } else { "left out" },
         count_things(added_count, "job", "jobs"),
         left_out.jobs
     ));
-    applied.added += added_count;
-    applied.left.jobs += left_out.jobs;
-    applied.left.node_hours += left_out.node_hours;
+    state.added += added_count;
+    state.left.jobs += left_out.jobs;
+    state.left.node_hours += left_out.node_hours;
     if added_count == 0 && left_out.jobs == 0 {
         return Ok(());
     }
-    applied.rebuild_jobs(change, new_drafts)
+    state.rebuild_jobs(change, new_drafts)
 }
 
 /// Moves jobs from one partition to another, by their size or their limit.
-pub(super) fn move_border(applied: &mut Applied, change: &SiteChange, border: &Border) -> Result<(), ApplyError> {
-    let premises = &applied.premises;
+pub(super) fn move_border(state: &mut Applied, change: &SiteChange, border: &Border) -> Result<(), ApplyError> {
+    let premises = &state.premises;
     let find = |name: &str| premises.pools.iter().find_map(|pool| pool.partition_number(name));
     let mine = find(&border.partition).ok_or_else(|| premises.unknown_place(change, "partition", &border.partition))?;
     let other_partition = match &border.others {
         Some(name) => find(name).ok_or_else(|| premises.unknown_place(change, "partition", name))?,
-        None => largest_other(applied, mine).ok_or_else(|| {
+        None => largest_other(state, mine).ok_or_else(|| {
             ApplyError::new(
                 change,
                 "there is no other partition with jobs; name one: border small: nodes<=4 else large",
@@ -380,13 +376,13 @@ pub(super) fn move_border(applied: &mut Applied, change: &SiteChange, border: &B
         let problem = "both partitions are of one pool, and this policy knows no partitions; Slurm's own scheduler does (--policy slurm)";
         return Err(ApplyError::new(change, problem));
     }
-    let mut drafts = applied.job_drafts();
+    let mut drafts = state.job_drafts();
     let confs: Vec<Option<SlurmConf>> =
         premises.pools.iter().map(|pool| ConfText::from_text(pool.conf.as_deref()?).parse_conf().ok()).collect();
     // Without a configuration nothing but processors is known of a partition.
     let goes = |job: &Job, target: i32, name: &str| match pool(target).and_then(|at| confs[at].as_ref()) {
         Some(conf) => {
-            can_go(applied.table.as_ref().and_then(|table| table.node_shape(job.demand)), job.procs, conf, name)
+            can_go(state.table.as_ref().and_then(|table| table.node_shape(job.demand)), job.procs, conf, name)
         }
         None => true,
     };
@@ -407,7 +403,7 @@ pub(super) fn move_border(applied: &mut Applied, change: &SiteChange, border: &B
             (_, true) if belongs => mine,
             _ => continue,
         };
-        let is_running = draft.place.is_some_and(|place| applied.is_running(place));
+        let is_running = draft.place.is_some_and(|place| state.is_running(place));
         let room =
             pool(target).map_or(0, |at| premises.pools[at].procs.saturating_mul(premises.pools[at].scale.max(1)));
         let target_name = if target == mine { &mine_name } else { &others_name };
@@ -419,22 +415,22 @@ pub(super) fn move_border(applied: &mut Applied, change: &SiteChange, border: &B
         *(if target == mine { &mut to } else { &mut from }) += 1;
     }
     let wide = if wide > 0 { format!("; {wide} ask for what is not there and stay") } else { String::new() };
-    applied.add_note(format!(
+    state.add_note(format!(
         "{} from {others_name} to {mine_name}, {from} from {mine_name} to {others_name}{wide}; a job that moves keeps its size",
         count_things(to, "job moves", "jobs move")
     ));
     if to + from == 0 {
         return Ok(());
     }
-    let was: Vec<i32> = applied.premises.workload.jobs().iter().map(|job| job.partition).collect();
+    let was: Vec<i32> = state.premises.workload.jobs().iter().map(|job| job.partition).collect();
     let has_moved = |draft: &JobDraft| draft.place.is_none_or(|place| was[place as usize] != draft.job.partition);
-    applied.drop_demand_totals(change, &mut drafts, has_moved)?;
-    applied.rebuild_jobs(change, drafts)
+    state.drop_demand_totals(change, &mut drafts, has_moved)?;
+    state.rebuild_jobs(change, drafts)
 }
 
 /// The partition with the most jobs beside one: of its pool where that has another with jobs.
-fn largest_other(applied: &Applied, mine: i32) -> Option<i32> {
-    let premises = &applied.premises;
+fn largest_other(state: &Applied, mine: i32) -> Option<i32> {
+    let premises = &state.premises;
     let mut jobs: BTreeMap<i32, u64> = BTreeMap::new();
     for job in premises.workload.jobs() {
         *jobs.entry(job.partition).or_default() += 1;

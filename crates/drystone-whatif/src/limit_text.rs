@@ -24,17 +24,19 @@ pub(super) const ACCOUNT_LIMITS: [&str; 4] = ["GrpTRES", "GrpJobs", "MaxTRES", "
 /// Reads a name and its limits, which are among those that are known.
 pub(super) fn read_limits(
     scan: &mut Scan<'_>,
-    what: &str,
-    all: &[&'static str],
+    subject: &str,
+    limit_names: &[&'static str],
 ) -> Result<(String, Vec<(String, String)>), SiteChangeError> {
-    let name = scan.read_place(what)?;
+    let name = scan.read_place(subject)?;
     let mut limits: Vec<(String, String)> = Vec::new();
     while !scan.is_done() {
         let (from, key) = scan.read_word(|c| c == '=');
-        let Some(&limit) = all.iter().find(|limit| limit.eq_ignore_ascii_case(&key)) else {
-            let near = find_nearest(&key, all.iter().copied())
+        let Some(&limit) = limit_names.iter().find(|limit| limit.eq_ignore_ascii_case(&key)) else {
+            let near = find_nearest(&key, limit_names.iter().copied())
                 .map_or(String::new(), |near| format!("; did you mean `{near}`?"));
-            return Err(scan.error_at(from, format!("expected a limit of {what}, one of {}{near}", all.join(", "))));
+            return Err(
+                scan.error_at(from, format!("expected a limit of {subject}, one of {}{near}", limit_names.join(", ")))
+            );
         };
         if !scan.take_char('=') {
             return Err(scan.error_at(scan.position(), format!("expected `=` behind `{limit}`")));
@@ -53,7 +55,10 @@ pub(super) fn read_limits(
     match limits.is_empty() {
         true => Err(scan.error_at(
             scan.position(),
-            format!("expected limits such as {}=10", all.iter().find(|key| !key.contains("TRES")).unwrap_or(&all[0])),
+            format!(
+                "expected limits such as {}=10",
+                limit_names.iter().find(|key| !key.contains("TRES")).unwrap_or(&limit_names[0])
+            ),
         )),
         false => Ok((name, limits)),
     }
@@ -79,5 +84,5 @@ fn is_amount(limit: &str, value: &str) -> bool {
         None => false,
     };
     let numbers = value.split(',').all(has_amount);
-    numbers && Tres::parse(value).is_ok_and(|(_, left)| left.iter().all(has_name))
+    numbers && Tres::parse(value).is_ok_and(|(_, rest)| rest.iter().all(has_name))
 }

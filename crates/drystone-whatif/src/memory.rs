@@ -26,22 +26,22 @@ fn check_memory_counted(change: &SiteChange, conf: &SlurmConf) -> Result<(), App
 
 /// Gives the nodes of a partition, a pool or the site another memory.
 pub(super) fn change_node_memory(
-    applied: &mut Applied,
+    state: &mut Applied,
     change: &SiteChange,
     of: Option<&str>,
     amount: MemoryAmount,
 ) -> Result<(), ApplyError> {
-    needs_slurm(applied, change, "memory of nodes")?;
+    needs_slurm(state, change, "memory of nodes")?;
     let places: Vec<(usize, Option<&str>)> = match of {
-        None => (0..applied.premises.pools.len()).map(|at| (at, None)).collect(),
-        Some(name) => match applied.premises.find_place(change, name)? {
+        None => (0..state.premises.pools.len()).map(|at| (at, None)).collect(),
+        Some(name) => match state.premises.find_place(change, name)? {
             (at, true) => vec![(at, Some(name))],
             (at, false) => vec![(at, None)],
         },
     };
     let mut change_count = 0;
     for (at, partition) in places {
-        let pool = &mut applied.premises.pools[at];
+        let pool = &mut state.premises.pools[at];
         let Some(conf) = &pool.conf else { continue };
         let mut text = ConfText::from_text(conf);
         let wrong = |problem: String| ApplyError::new(change, problem);
@@ -49,18 +49,18 @@ pub(super) fn change_node_memory(
         change_count += text.set_memory(partition, |megabytes| amount.apply_to(megabytes)).map_err(wrong)?;
         let conf = text.parse_conf().map_err(wrong)?;
         pool.conf = Some(text.render_text());
-        if let Some(table) = &applied.table {
-            applied.table = Some(recompute_totals(table, pool, &conf).map_err(|error| wrong(error.to_string()))?);
+        if let Some(table) = &state.table {
+            state.table = Some(recompute_totals(table, pool, &conf).map_err(|error| wrong(error.to_string()))?);
         }
     }
     let relative = matches!(amount, MemoryAmount::By(_) | MemoryAmount::Percent(_));
     let s = if change_count == 1 { "" } else { "s" };
-    applied.add_note(format!(
+    state.add_note(format!(
         "{change_count} node{s} have a memory of {amount}{}",
         if relative { " beside what there was" } else { "" }
     ));
-    let drafts = applied.job_drafts();
-    applied.rebuild_jobs(change, drafts)
+    let drafts = state.job_drafts();
+    state.rebuild_jobs(change, drafts)
 }
 
 /// A key of a partition, else of the whole configuration, in megabytes.
@@ -113,7 +113,7 @@ fn widen_for_memory(shape: &mut NodeShape, procs: u64, most: u64) -> u64 {
 /// Gives jobs the memory and the processors of the default and the most memory for each processor.
 /// `was` are the configurations before, pool by pool.
 pub(super) fn per_processor(
-    applied: &mut Applied,
+    state: &mut Applied,
     change: &SiteChange,
     was: &[Option<String>],
 ) -> Result<(), ApplyError> {
@@ -122,17 +122,17 @@ pub(super) fn per_processor(
         text.as_deref().map(|text| ConfText::from_text(text).parse_conf().map_err(wrong)).transpose()
     };
     let old: Vec<Option<SlurmConf>> = was.iter().map(read_conf).collect::<Result<_, _>>()?;
-    let pools = applied.premises.pools.iter();
+    let pools = state.premises.pools.iter();
     let new: Vec<Option<SlurmConf>> = pools.map(|pool| read_conf(&pool.conf)).collect::<Result<_, _>>()?;
     new.iter().flatten().try_for_each(|conf| check_memory_counted(change, conf))?;
-    let Some(table) = applied.table.clone() else { return Ok(()) };
+    let Some(table) = state.table.clone() else { return Ok(()) };
     let mut builder = ResourceTableBuilder::from(&*table);
     let (mut defaults, mut wider, mut more) = (0_u64, 0_u64, 0_u64);
-    let mut drafts = applied.job_drafts();
+    let mut drafts = state.job_drafts();
     for draft in &mut drafts {
         let job = &mut draft.job;
-        let at = applied.premises.pool_of(job);
-        let pool = &applied.premises.pools[at];
+        let at = state.premises.pool_of(job);
+        let pool = &state.premises.pools[at];
         let name = pool.partitions.iter().find(|partition| partition.number == job.partition);
         let part = |conf: &SlurmConf| {
             name.and_then(|name| conf.find_partition(&name.name)).or(conf.partitions.first()).cloned()
@@ -140,7 +140,7 @@ pub(super) fn per_processor(
         let (Some(before), Some(after)) = (&old[at], &new[at]) else { continue };
         let (Some(own), Some(demand)) = (part(before), table.find_demand(job.demand)) else { continue };
         let Some(mut shape) =
-            demand.shape.clone().filter(|_| !draft.place.is_some_and(|place| applied.is_running(place)))
+            demand.shape.clone().filter(|_| !draft.place.is_some_and(|place| state.is_running(place)))
         else {
             continue;
         };
@@ -166,16 +166,16 @@ pub(super) fn per_processor(
             job.demand = builder.intern_demand(demand).map_err(|error| wrong(error.to_string()))?;
         }
     }
-    applied.table = Some(builder.finish());
+    state.table = Some(builder.finish());
     let (one_changed, several_changed) =
         ("job that got the old default gets the new one", "jobs that got the old default get the new one");
     let (one_wider, several_wider) =
         ("job asks for more memory than its processors have", "jobs ask for more memory than their processors have");
-    applied.add_note(format!(
+    state.add_note(format!(
         "{}; {}: {} more for it",
         count_things(defaults, one_changed, several_changed),
         count_things(wider, one_wider, several_wider),
         count_things(more, "processor", "processors")
     ));
-    applied.rebuild_jobs(change, drafts)
+    state.rebuild_jobs(change, drafts)
 }

@@ -59,29 +59,29 @@ pub(super) fn places_of(premises: &Premises, change: &SiteChange, name: &str) ->
 
 /// A beginning, moved into the log where it lies outside.
 fn moment_of(
-    applied: &mut Applied,
+    state: &mut Applied,
     change: &SiteChange,
     text: &str,
     clock: &dyn Fn(&str) -> Result<Time, String>,
 ) -> Result<Time, ApplyError> {
     let time = clock(text).map_err(|problem| ApplyError::new(change, problem))?;
-    let (time, shift_note) = within_the_log(applied, time, Span::ZERO);
-    shift_note.into_iter().for_each(|note| applied.add_note(note));
+    let (time, shift_note) = within_the_log(state, time, Span::ZERO);
+    shift_note.into_iter().for_each(|note| state.add_note(note));
     Ok(time)
 }
 
 /// Takes nodes out from a time on for good; jobs that run there run to their ends.
 pub(super) fn drain_nodes(
-    applied: &mut Applied,
+    state: &mut Applied,
     change: &SiteChange,
     nodes: &NodesFrom,
     clock: &dyn Fn(&str) -> Result<Time, String>,
 ) -> Result<(), ApplyError> {
-    let places = places_of(&applied.premises, change, &nodes.of)?;
-    let begin = moment_of(applied, change, &nodes.begin, clock)?;
+    let places = places_of(&state.premises, change, &nodes.of)?;
+    let begin = moment_of(state, change, &nodes.begin, clock)?;
     let mut count = 0.0;
     for (at, ranges) in places {
-        let pool = &mut applied.premises.pools[at];
+        let pool = &mut state.premises.pools[at];
         let whole_pool = || std::iter::once(0..pool.procs).collect();
         let which = outage_processors(pool, &ranges.unwrap_or_else(whole_pool), (begin, Time::MAX));
         let outage = Outage::new_drain(which, begin, None);
@@ -92,36 +92,36 @@ pub(super) fn drain_nodes(
     }
     let (of, begin) = (&nodes.of, &nodes.begin);
     let drain = count_things(count.round() as u64, &format!("node of {of} drains"), &format!("nodes of {of} drain"));
-    applied.add_note(format!("{drain} from {begin} on: running jobs end there, and no more start"));
+    state.add_note(format!("{drain} from {begin} on: running jobs end there, and no more start"));
     Ok(())
 }
 
 /// Lets nodes of `slurm.conf` be out until they are delivered.
 pub(super) fn delay_delivery(
-    applied: &mut Applied,
+    state: &mut Applied,
     change: &SiteChange,
     nodes: &NodesFrom,
     clock: &dyn Fn(&str) -> Result<Time, String>,
 ) -> Result<(), ApplyError> {
-    let places = places_of(&applied.premises, change, &nodes.of)?;
-    let until = moment_of(applied, change, &nodes.begin, clock)?;
+    let places = places_of(&state.premises, change, &nodes.of)?;
+    let until = moment_of(state, change, &nodes.begin, clock)?;
     let places = places.into_iter().map(|(at, ranges)| {
-        let whole_pool = 0..applied.premises.pools[at].procs;
+        let whole_pool = 0..state.premises.pools[at].procs;
         (at, ranges.unwrap_or_else(|| std::iter::once(whole_pool).collect()))
     });
-    take_out_until(applied, &places.collect::<Vec<_>>(), (until, &nodes.begin));
+    take_out_until(state, &places.collect::<Vec<_>>(), (until, &nodes.begin));
     Ok(())
 }
 
 /// Lets the processors that a change has added be out until they are delivered. `before` are the
 /// sizes of the pools before it.
 pub(super) fn delay_added_processors(
-    applied: &mut Applied,
+    state: &mut Applied,
     change: &SiteChange,
     (before, begin): (&[Procs], &str),
     clock: &dyn Fn(&str) -> Result<Time, String>,
 ) -> Result<(), ApplyError> {
-    let sizes_and_pools = before.iter().zip(&applied.premises.pools).enumerate();
+    let sizes_and_pools = before.iter().zip(&state.premises.pools).enumerate();
     // New nodes stand behind all others.
     let places: Vec<(usize, Vec<Range<u32>>)> = sizes_and_pools
         .filter(|(_, (was, pool))| pool.procs > **was)
@@ -131,17 +131,17 @@ pub(super) fn delay_added_processors(
         let problem = "only nodes that are added are delivered; `drain PLACE from TIME` takes nodes out from a time on";
         return Err(ApplyError::new(change, problem));
     }
-    let until = moment_of(applied, change, begin, clock)?;
-    take_out_until(applied, &places, (until, begin));
+    let until = moment_of(state, change, begin, clock)?;
+    take_out_until(state, &places, (until, begin));
     Ok(())
 }
 
 /// Takes processors out from the beginning until a time, which every plan knows.
-fn take_out_until(applied: &mut Applied, places: &[(usize, Vec<Range<u32>>)], (until, text): (Time, &str)) {
-    let first = applied.premises.workload.submit_range().map_or(Time(0), |(first, _)| first.min(Time(0)));
+fn take_out_until(state: &mut Applied, places: &[(usize, Vec<Range<u32>>)], (until, text): (Time, &str)) {
+    let first = state.premises.workload.submit_range().map_or(Time(0), |(first, _)| first.min(Time(0)));
     let mut count = 0.0;
     for (at, ranges) in places {
-        let pool = &mut applied.premises.pools[*at];
+        let pool = &mut state.premises.pools[*at];
         let which = outage_processors(pool, ranges, (first, until));
         let outage = Outage::new_window(which, first - NOTICE, first, until);
         if outage.procs() > 0 {
@@ -150,7 +150,7 @@ fn take_out_until(applied: &mut Applied, places: &[(usize, Vec<Range<u32>>)], (u
         }
     }
     let are = count_things(count.round() as u64, "node is", "nodes are");
-    applied.add_note(format!("{are} delivered at {text}: no job runs there before"));
+    state.add_note(format!("{are} delivered at {text}: no job runs there before"));
 }
 
 /// The processors of these ranges that no other named outage has meanwhile; all of them by count
@@ -174,14 +174,14 @@ pub(super) fn outage_processors(
     }
     match counted_procs {
         0 => Which::Named(set),
-        counted => Which::Count(set.len().min(pool.procs.saturating_sub(counted))),
+        sum => Which::Count(set.len().min(pool.procs.saturating_sub(sum))),
     }
 }
 
 /// A time within the jobs of the log: outside of it the same weekday and hour in its middle stands
 /// for it.
-pub(super) fn within_the_log(applied: &Applied, begin: Time, span: Span) -> (Time, Option<String>) {
-    let (first, last) = applied.premises.workload.submit_range().unwrap_or_default();
+pub(super) fn within_the_log(state: &Applied, begin: Time, span: Span) -> (Time, Option<String>) {
+    let (first, last) = state.premises.workload.submit_range().unwrap_or_default();
     if begin >= first && begin.saturating_add(span) <= last {
         return (begin, None);
     }

@@ -153,11 +153,11 @@ mod tests {
         let periods: Vec<usize> = (0..9).collect();
         let halves = draw_halves(&periods, 20, 1);
         assert_eq!(halves.len(), 20);
-        for [one, other] in &halves {
-            let mut both = [one.as_slice(), other].concat();
-            both.sort_unstable();
-            assert_eq!(both, periods);
-            assert!(one.len().abs_diff(other.len()) <= 1);
+        for [first_half, second_half] in &halves {
+            let mut whole = [first_half.as_slice(), second_half].concat();
+            whole.sort_unstable();
+            assert_eq!(whole, periods);
+            assert!(first_half.len().abs_diff(second_half.len()) <= 1);
         }
         assert_eq!(draw_halves(&periods, 20, 1), halves);
         assert_ne!(draw_halves(&periods, 20, 2), halves);

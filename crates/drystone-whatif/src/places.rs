@@ -70,10 +70,10 @@ impl Renumbering {
 
     /// Returns the new places of running jobs, and the jobs that lose their place: those on nodes
     /// that are gone.
-    pub(super) fn renumber_jobs(&self, known: &Circumstances) -> (Circumstances, BTreeSet<JobId>) {
-        let (mut circumstances, mut lost_jobs) = (known.clone(), BTreeSet::new());
-        for (&id, adopted) in &mut circumstances.here {
-            let (Adopted::Running { on, .. } | Adopted::Suspended { on, .. }) = adopted else { continue };
+    pub(super) fn renumber_jobs(&self, source: &Circumstances) -> (Circumstances, BTreeSet<JobId>) {
+        let (mut circumstances, mut lost_jobs) = (source.clone(), BTreeSet::new());
+        for (&id, adoption) in &mut circumstances.here {
+            let (Adopted::Running { on, .. } | Adopted::Suspended { on, .. }) = adoption else { continue };
             let Some(set) = on.take() else { continue };
             let now = self.map(&set);
             match now.len() == set.len() {
@@ -94,22 +94,22 @@ fn plain_name(name: &str) -> String {
 fn resource_totals(conf: &SlurmConf) -> BTreeMap<String, u64> {
     let machine = ModelMachine::from_conf(conf);
     let resources = &machine.resources;
-    let mut all: BTreeMap<String, u64> = BTreeMap::new();
+    let mut totals: BTreeMap<String, u64> = BTreeMap::new();
     if !resources.memory.is_empty() {
-        all.insert("mem".to_string(), resources.memory.iter().map(|mb| mb.saturating_mul(1024)).sum());
+        totals.insert("mem".to_string(), resources.memory.iter().map(|mb| mb.saturating_mul(1024)).sum());
     }
     for (kind, gres) in resources.kinds.iter().zip(&resources.gres) {
         let count: u64 = gres.iter().map(|&count| u64::from(count)).sum();
-        *all.entry(plain_name(&kind.name)).or_default() += count;
+        *totals.entry(plain_name(&kind.name)).or_default() += count;
         if !kind.kind.is_empty() {
-            *all.entry(format!("{}:{}", plain_name(&kind.name), plain_name(&kind.kind))).or_default() += count;
+            *totals.entry(format!("{}:{}", plain_name(&kind.name), plain_name(&kind.kind))).or_default() += count;
         }
     }
     for part in &machine.parts {
         let procs = part.nodes.iter().map(|node| u64::from(machine.cpus[node])).sum();
-        all.insert(format!("partition:{}", plain_name(&part.name)), procs);
+        totals.insert(format!("partition:{}", plain_name(&part.name)), procs);
     }
-    all
+    totals
 }
 
 /// The processors of several partitions of which jobs ask for any, `partition:long_or_short`.
@@ -178,8 +178,8 @@ pub(super) fn can_go(shape: Option<&NodeShape>, procs: Procs, conf: &SlurmConf, 
     let memory = |node: &&&ConfNode| {
         let kb = node.memory_mb.saturating_mul(1_024);
         match shape.memory {
-            NodeMemory::PerNode(asked) => asked <= kb,
-            NodeMemory::PerCore(asked) => asked <= kb / u64::from(node.cpus.max(1)),
+            NodeMemory::PerNode(need_kb) => need_kb <= kb,
+            NodeMemory::PerCore(need_kb) => need_kb <= kb / u64::from(node.cpus.max(1)),
             _ => true,
         }
     };

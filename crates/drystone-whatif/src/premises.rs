@@ -171,16 +171,16 @@ impl Premises {
         }
     }
 
-    pub(super) fn unknown_place(&self, change: &SiteChange, what: &str, name: &str) -> ApplyError {
+    pub(super) fn unknown_place(&self, change: &SiteChange, subject: &str, name: &str) -> ApplyError {
         let mut known_names: Vec<&str> =
             self.pools.iter().flat_map(|pool| &pool.partitions).map(|p| p.name.as_str()).collect();
-        if what.contains("pool") {
+        if subject.contains("pool") {
             known_names.extend(self.pools.iter().map(|pool| pool.name.as_str()));
         }
         known_names.retain(|name| !name.is_empty());
         known_names.sort_unstable();
         known_names.dedup();
-        ApplyError::unknown_name(change, what, name, &known_names)
+        ApplyError::unknown_name(change, subject, name, &known_names)
     }
 }
 
@@ -197,15 +197,15 @@ impl ApplyError {
         ApplyError { change: change.to_string(), problem: problem.into() }
     }
 
-    pub(super) fn unknown_name(change: &SiteChange, what: &str, name: &str, known: &[&str]) -> ApplyError {
-        let listed_names: Vec<&str> = known.iter().take(12).copied().collect();
-        let more = known.len().saturating_sub(listed_names.len());
+    pub(super) fn unknown_name(change: &SiteChange, subject: &str, name: &str, names: &[&str]) -> ApplyError {
+        let listed_names: Vec<&str> = names.iter().take(12).copied().collect();
+        let more = names.len().saturating_sub(listed_names.len());
         let more = if more > 0 { format!(" and {more} more") } else { String::new() };
-        let suggestion = match (drystone::text::find_nearest(name, known.iter().copied()), listed_names.is_empty()) {
+        let suggestion = match (drystone::text::find_nearest(name, names.iter().copied()), listed_names.is_empty()) {
             (_, true) => "none is known".to_string(),
             (Some(near), false) => format!("did you mean `{near}`? There are {}{more}", listed_names.join(", ")),
             (None, false) => format!("there are {}{more}", listed_names.join(", ")),
         };
-        ApplyError::new(change, format!("no {what} is called `{name}`; {suggestion}"))
+        ApplyError::new(change, format!("no {subject} is called `{name}`; {suggestion}"))
     }
 }

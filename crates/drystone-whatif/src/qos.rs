@@ -16,8 +16,8 @@ fn merge_amounts((own, own_named): Amounts<'_>, (new, new_named): (&Tres, &[(Str
             "gres/gpu" => own.gpu = new.gpu,
             "billing" => own.billing = new.billing,
             name => {
-                own_named.retain(|(known, _)| known != name);
-                own_named.extend(new_named.iter().filter(|(known, _)| known == name).cloned());
+                own_named.retain(|(key, _)| key != name);
+                own_named.extend(new_named.iter().filter(|(key, _)| key == name).cloned());
             }
         }
     }
@@ -105,11 +105,11 @@ fn format_count(value: Option<u32>) -> String {
     value.map_or(String::new(), |value| value.to_string())
 }
 
-fn format_tres(tres: &Tres, named: &[(String, u64)]) -> String {
+fn format_tres(tres: &Tres, extras: &[(String, u64)]) -> String {
     let Tres { cpu, node, mem, gpu, billing } = *tres;
     let parts = [("cpu", cpu), ("node", node), ("mem", mem), ("gres/gpu", gpu), ("billing", billing)];
     let words = parts.iter().filter_map(|(name, n)| Some(format!("{name}={}", (*n)?)));
-    words.chain(named.iter().map(|(name, n)| format!("{name}={n}"))).collect::<Vec<_>>().join(",")
+    words.chain(extras.iter().map(|(name, n)| format!("{name}={n}"))).collect::<Vec<_>>().join(",")
 }
 
 /// Columns of limits that associations and QOS have in common.

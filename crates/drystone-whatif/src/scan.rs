@@ -61,10 +61,10 @@ impl<'a> Scan<'a> {
     }
 
     /// Takes a character if it is the next one behind blanks.
-    pub(super) fn take_char(&mut self, wanted: char) -> bool {
+    pub(super) fn take_char(&mut self, target: char) -> bool {
         let before = self.at;
         self.skip_blanks();
-        let is_next = self.peek_char() == Some(wanted);
+        let is_next = self.peek_char() == Some(target);
         if is_next {
             self.at += 1;
         } else {
@@ -96,37 +96,37 @@ impl<'a> Scan<'a> {
     }
 
     /// A partition, a pool or a list of nodes, which ends at a blank.
-    pub(super) fn read_place_name(&mut self, what: &str) -> Result<String, SiteChangeError> {
+    pub(super) fn read_place_name(&mut self, subject: &str) -> Result<String, SiteChangeError> {
         let (from, name) = self.read_word(|_| false);
         match name.is_empty() {
-            true => Err(self.error_at(from, format!("expected the name of {what}"))),
+            true => Err(self.error_at(from, format!("expected the name of {subject}"))),
             false => Ok(name),
         }
     }
 
     /// Reads a name with a colon behind it.
-    pub(super) fn read_place(&mut self, what: &str) -> Result<String, SiteChangeError> {
-        let name = self.read_name(what)?;
+    pub(super) fn read_place(&mut self, subject: &str) -> Result<String, SiteChangeError> {
+        let name = self.read_name(subject)?;
         match self.take_char(':') {
             true => Ok(name),
-            false => Err(self.error_at(self.position(), format!("expected `:` behind the name of {what}"))),
+            false => Err(self.error_at(self.position(), format!("expected `:` behind the name of {subject}"))),
         }
     }
 
     /// A name, which ends at a blank or at a mark of the grammar.
-    pub(super) fn read_name(&mut self, what: &str) -> Result<String, SiteChangeError> {
+    pub(super) fn read_name(&mut self, subject: &str) -> Result<String, SiteChangeError> {
         let (from, name) = self.read_word(|c| ":;,/=<>".contains(c));
         match name.is_empty() {
-            true => Err(self.error_at(from, format!("expected the name of {what}"))),
+            true => Err(self.error_at(from, format!("expected the name of {subject}"))),
             false => Ok(name),
         }
     }
 
     /// One of a few words, if it is next.
-    pub(super) fn is_word(&mut self, wanted: &str) -> bool {
+    pub(super) fn is_word(&mut self, target: &str) -> bool {
         let before = self.at;
         let (_, word) = self.read_word(|_| false);
-        let is_match = word.eq_ignore_ascii_case(wanted);
+        let is_match = word.eq_ignore_ascii_case(target);
         if !is_match {
             self.at = before;
         }

@@ -38,7 +38,7 @@ impl ValueShape {
     /// The value as `slurm.conf` has it; in words what is expected, where it has not.
     fn parse_value(self, text: &str) -> Result<String, &'static str> {
         let lower = text.to_ascii_lowercase();
-        let one_of = |all: [&str; 2]| all.contains(&lower.as_str()).then(|| lower.clone());
+        let one_of = |choices: [&str; 2]| choices.contains(&lower.as_str()).then(|| lower.clone());
         let setting_value = match self {
             ValueShape::Whole => text.parse::<u32>().ok().map(|number| number.to_string()),
             ValueShape::YesNo => one_of(["yes", "no"]).map(|word| word.to_uppercase()),
@@ -94,7 +94,7 @@ pub(super) fn read_settings(scan: &mut Scan<'_>) -> Result<Vec<(String, String)>
         } else {
             return Err(scan.error_at(scan.position(), format!("expected `=` behind `{name}`")));
         };
-        settings.retain(|(known, _)| known != name);
+        settings.retain(|(candidate, _)| candidate != name);
         settings.push((name.to_string(), value));
     }
     match settings.is_empty() {

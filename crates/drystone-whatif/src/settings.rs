@@ -10,17 +10,17 @@ use drystone_slurm::conf::{Knob, merge_parameters};
 
 /// Puts settings into the configuration of every pool.
 pub(super) fn change_settings(
-    applied: &mut Applied,
+    state: &mut Applied,
     change: &SiteChange,
-    all: &[(String, String)],
+    assignments: &[(String, String)],
 ) -> Result<(), ApplyError> {
-    needs_slurm(applied, change, "settings of slurm.conf")?;
-    let asks_memory = all.iter().any(|(key, _)| [DEFAULT_MEMORY, MOST_MEMORY].contains(&key.as_str()));
-    let was: Vec<_> = applied.premises.pools.iter().map(|pool| pool.conf.clone()).collect();
-    for pool in &mut applied.premises.pools {
+    needs_slurm(state, change, "settings of slurm.conf")?;
+    let asks_memory = assignments.iter().any(|(key, _)| [DEFAULT_MEMORY, MOST_MEMORY].contains(&key.as_str()));
+    let was: Vec<_> = state.premises.pools.iter().map(|pool| pool.conf.clone()).collect();
+    for pool in &mut state.premises.pools {
         let Some(conf) = &pool.conf else { continue };
         let mut text = ConfText::from_text(conf);
-        for (key, value) in all {
+        for (key, value) in assignments {
             match Knob::find_knob(key) {
                 Some(knob) => {
                     let now = text.find_setting("SchedulerParameters").unwrap_or_default();
@@ -32,5 +32,5 @@ pub(super) fn change_settings(
         text.parse_conf().map_err(|problem| ApplyError::new(change, problem))?;
         pool.conf = Some(text.render_text());
     }
-    if asks_memory { memory::per_processor(applied, change, &was) } else { Ok(()) }
+    if asks_memory { memory::per_processor(state, change, &was) } else { Ok(()) }
 }

@@ -45,24 +45,24 @@ impl PeopleNames {
 }
 
 pub(super) fn limit_qos(
-    applied: &mut Applied,
+    state: &mut Applied,
     change: &SiteChange,
     name: &str,
     limits: &[(String, String)],
 ) -> Result<(), ApplyError> {
-    if applied.premises.rules.is_none() {
-        needs_slurm(applied, change, "QOS")?;
+    if state.premises.rules.is_none() {
+        needs_slurm(state, change, "QOS")?;
     }
-    let mut accounts = known_accounts(&applied.premises);
+    let mut accounts = known_accounts(&state.premises);
     if accounts.find_qos(name).is_none() {
         let names: Vec<&str> = accounts.qos.iter().map(|qos| qos.name.as_str()).collect();
         return Err(ApplyError::unknown_name(change, "QOS", name, &names));
     }
     table::set_qos_limits(&mut accounts, name, limits).map_err(|problem| ApplyError::new(change, problem))?;
     let alone = accounts.find_qos(name).map(|at| (accounts.qos.len(), table::most_for_job(&accounts.qos[at])));
-    enforce_limits(applied, change, accounts)?;
+    enforce_limits(state, change, accounts)?;
     let Some((qos_count, most)) = alone.filter(|(_, most)| !most.is_empty()) else { return Ok(()) };
-    let numbers: Vec<Option<i32>> = applied.premises.pools.iter().map(|pool| qos_number(pool, name)).collect();
+    let numbers: Vec<Option<i32>> = state.premises.pools.iter().map(|pool| qos_number(pool, name)).collect();
     let most = |premises: &Premises, draft: &JobDraft| {
         let is_of = match numbers[premises.pool_of(&draft.job)] {
             Some(number) => draft.job.queue == number,
@@ -70,35 +70,33 @@ pub(super) fn limit_qos(
         };
         is_of.then_some(most)
     };
-    refuse_beyond(applied, change, &most, &format!("the QOS {name}"))
+    refuse_beyond(state, change, &most, &format!("the QOS {name}"))
 }
 
 /// Limits an account, and with it those below.
 pub(super) fn limit_account(
-    applied: &mut Applied,
+    state: &mut Applied,
     change: &SiteChange,
     name: &str,
     limits: &[(String, String)],
 ) -> Result<(), ApplyError> {
-    if applied.premises.rules.is_none() {
-        needs_slurm(applied, change, "accounts")?;
+    if state.premises.rules.is_none() {
+        needs_slurm(state, change, "accounts")?;
     }
-    let mut accounts = known_accounts(&applied.premises);
-    associate_users(&applied.premises, &mut accounts);
+    let mut accounts = known_accounts(&state.premises);
+    associate_users(&state.premises, &mut accounts);
     let Some(at) = accounts.find_assoc(name, "") else {
         let names: BTreeSet<&str> = accounts.assocs.iter().map(|assoc| assoc.account.as_str()).collect();
         return Err(ApplyError::unknown_name(change, "account", name, &names.into_iter().collect::<Vec<_>>()));
     };
     table::set_account(&mut accounts.assocs[at].limits, limits).map_err(|problem| ApplyError::new(change, problem))?;
-    let bounds = list_bounds(&applied.premises, &accounts, at);
+    let bounds = list_bounds(&state.premises, &accounts, at);
     let of_qos: Vec<(Vec<Option<i32>>, AccountLimits)> = accounts
         .qos
         .iter()
-        .map(|qos| {
-            (applied.premises.pools.iter().map(|pool| qos_number(pool, &qos.name)).collect(), qos.limits.clone())
-        })
+        .map(|qos| (state.premises.pools.iter().map(|pool| qos_number(pool, &qos.name)).collect(), qos.limits.clone()))
         .collect();
-    enforce_limits(applied, change, accounts)?;
+    enforce_limits(state, change, accounts)?;
     // What the QOS of a job bounds in all or in each job, its accounts do not bound so.
     let most = |premises: &Premises, draft: &JobDraft| {
         let (group, job_limits) = bounds.get(&(draft.job.group, draft.job.user))?;
@@ -111,7 +109,7 @@ pub(super) fn limit_account(
             None => table::least_limits([group, job_limits]),
         })
     };
-    refuse_beyond(applied, change, &most, &format!("the account {name}"))
+    refuse_beyond(state, change, &most, &format!("the account {name}"))
 }
 
 /// Returns what the jobs of an account and those below it may have, by account and user of jobs: in
@@ -138,12 +136,12 @@ fn list_bounds(premises: &Premises, accounts: &Accounts, at: usize) -> BTreeMap<
 }
 
 /// Returns limits without those of the resources that others bound.
-fn drop_bounded(limits: Tres, others: &Tres) -> Tres {
-    let keep = |own: Option<u64>, other: Option<u64>| own.filter(|_| other.is_none());
+fn drop_bounded(limits: Tres, bounds: &Tres) -> Tres {
+    let keep = |own: Option<u64>, bound: Option<u64>| own.filter(|_| bound.is_none());
     Tres {
-        cpu: keep(limits.cpu, others.cpu),
-        node: keep(limits.node, others.node),
-        gpu: keep(limits.gpu, others.gpu),
+        cpu: keep(limits.cpu, bounds.cpu),
+        node: keep(limits.node, bounds.node),
+        gpu: keep(limits.gpu, bounds.gpu),
         ..limits
     }
 }
@@ -163,8 +161,8 @@ fn known_accounts(premises: &Premises) -> Accounts {
 }
 
 /// Puts accounts and QOS into force.
-fn enforce_limits(applied: &mut Applied, change: &SiteChange, mut accounts: Accounts) -> Result<(), ApplyError> {
-    let premises = &mut applied.premises;
+fn enforce_limits(state: &mut Applied, change: &SiteChange, mut accounts: Accounts) -> Result<(), ApplyError> {
+    let premises = &mut state.premises;
     associate_users(premises, &mut accounts);
     premises.limits = Some(accounts);
     let mut is_enforced = true;
@@ -180,7 +178,7 @@ fn enforce_limits(applied: &mut Applied, change: &SiteChange, mut accounts: Acco
         }
     }
     if !is_enforced {
-        applied.add_note("slurm.conf enforces no limits; AccountingStorageEnforce=limits is set with it".to_string());
+        state.add_note("slurm.conf enforces no limits; AccountingStorageEnforce=limits is set with it".to_string());
     }
     Ok(())
 }
@@ -210,26 +208,26 @@ fn count_gpus(shape: &NodeShape) -> u64 {
 /// Leaves out jobs that ask for more, each by itself, than the limits of their QOS or account let
 /// any job have, as `most` says for a job that they bound: none of them would ever start.
 fn refuse_beyond(
-    applied: &mut Applied,
+    state: &mut Applied,
     change: &SiteChange,
     most: &dyn Fn(&Premises, &JobDraft) -> Option<Tres>,
     holder: &str,
 ) -> Result<(), ApplyError> {
-    let premises = &applied.premises;
-    let table = applied.table.clone();
+    let premises = &state.premises;
+    let table = state.table.clone();
     let beyond = |draft: &JobDraft| {
         let Some(most) = most(premises, draft) else { return false };
         let at = premises.pool_of(&draft.job);
         let cpus = u64::from(draft.job.procs.div_ceil(premises.pools[at].scale.max(1)));
         let nodes = premises.nodes_of(&draft.job).ceil() as u64;
         let gpus = table.as_ref().and_then(|table| table.node_shape(draft.job.demand)).map_or(0, count_gpus);
-        let over = |asked: u64, most: Option<u64>| most.is_some_and(|most| asked > most);
+        let over = |amount: u64, most: Option<u64>| most.is_some_and(|most| amount > most);
         over(cpus, most.cpu) || over(nodes, most.node) || over(gpus, most.gpu)
     };
-    let mut drafts = applied.job_drafts();
+    let mut drafts = state.job_drafts();
     let mut left_out = LeftOutJobs::default();
     drafts.retain(|draft| {
-        let goes = beyond(draft) && !draft.place.is_some_and(|place| applied.is_running(place));
+        let goes = beyond(draft) && !draft.place.is_some_and(|place| state.is_running(place));
         if goes {
             left_out.jobs += 1;
             left_out.node_hours += node_hours(premises, &draft.job, draft.truth.run);
@@ -239,10 +237,10 @@ fn refuse_beyond(
     if left_out.jobs == 0 {
         return Ok(());
     }
-    applied.left.jobs += left_out.jobs;
-    applied.left.node_hours += left_out.node_hours;
-    applied.refused += left_out.jobs;
-    applied.add_note(format!(
+    state.left.jobs += left_out.jobs;
+    state.left.node_hours += left_out.node_hours;
+    state.refused += left_out.jobs;
+    state.add_note(format!(
         "{} of {:.0} node-hours {}",
         count_things(left_out.jobs, "job", "jobs"),
         left_out.node_hours,
@@ -252,7 +250,7 @@ fn refuse_beyond(
         }
     ));
 
-    applied.rebuild_jobs(change, drafts)
+    state.rebuild_jobs(change, drafts)
 }
 
 impl Premises {

@@ -64,7 +64,8 @@ impl Applied {
         let workload = &self.premises.workload;
         let jobs_and_truths = workload.jobs().iter().zip(workload.truth()).zip(&self.origin);
         let follows = |at: usize| {
-            let dependency = workload.circumstances().and_then(|known| known.after.get(&JobId(at as u32)));
+            let dependency =
+                workload.circumstances().and_then(|circumstances| circumstances.after.get(&JobId(at as u32)));
             dependency.is_some_and(|after| after.then == DependencyEffect::Arrives && self.feeds_back)
         };
         jobs_and_truths
@@ -81,13 +82,17 @@ impl Applied {
 
     /// Returns whether a job is on the machine when the simulation begins: it stays as it is.
     pub(super) fn is_running(&self, place: u32) -> bool {
-        let adopted_state = self.premises.workload.circumstances().and_then(|known| known.here.get(&JobId(place)));
+        let adopted_state =
+            self.premises.workload.circumstances().and_then(|circumstances| circumstances.here.get(&JobId(place)));
         matches!(adopted_state, Some(Adopted::Running { .. } | Adopted::Suspended { .. }))
     }
 
     /// Returns whether a job leaves the queue without a start.
     pub(super) fn is_withdrawn(&self, place: u32) -> bool {
-        self.premises.workload.circumstances().is_some_and(|known| known.uncounted.contains(&JobId(place)))
+        self.premises
+            .workload
+            .circumstances()
+            .is_some_and(|circumstances| circumstances.uncounted.contains(&JobId(place)))
     }
 
     /// Takes the totals off the demands of these jobs, which are to move to another partition.
@@ -242,13 +247,14 @@ impl Applied {
 const SHOWN: usize = 3;
 
 /// The sentence on jobs that can never run.
-fn describe_refused(left: &LeftOutJobs, first: &[String]) -> String {
-    let (jobs, submissions) = if left.jobs == 1 { ("job", "its submission") } else { ("jobs", "their submissions") };
-    let more = if left.jobs as usize > first.len() { ", ..." } else { "" };
+fn describe_refused(omissions: &LeftOutJobs, first: &[String]) -> String {
+    let (jobs, submissions) =
+        if omissions.jobs == 1 { ("job", "its submission") } else { ("jobs", "their submissions") };
+    let more = if omissions.jobs as usize > first.len() { ", ..." } else { "" };
     format!(
         "{} {jobs} of {:.0} node-hours can never run after the change, and {submissions} would be refused (numbers {}{more})",
-        left.jobs,
-        left.node_hours,
+        omissions.jobs,
+        omissions.node_hours,
         first.join(", ")
     )
 }
@@ -258,13 +264,13 @@ pub(super) fn node_hours(premises: &Premises, job: &Job, run: Span) -> f64 {
 }
 
 /// The error of a change that only Slurm's own scheduler knows.
-pub(super) fn needs_slurm(applied: &Applied, change: &SiteChange, what: &str) -> Result<(), ApplyError> {
-    match applied.premises.is_slurm && applied.premises.pools.iter().all(|pool| pool.conf.is_some()) {
+pub(super) fn needs_slurm(state: &Applied, change: &SiteChange, subject: &str) -> Result<(), ApplyError> {
+    match state.premises.is_slurm && state.premises.pools.iter().all(|pool| pool.conf.is_some()) {
         true => Ok(()),
         false => Err(ApplyError::new(
             change,
             format!(
-                "this policy knows no {what}; Slurm's own scheduler does: leave --policy out on a site with a slurm.conf, or give --slurm FILE"
+                "this policy knows no {subject}; Slurm's own scheduler does: leave --policy out on a site with a slurm.conf, or give --slurm FILE"
             ),
         )),
     }

@@ -13,13 +13,13 @@ use drystone::model::{ResourceTable, Span, SupplyStep, Time};
 /// Sets the amount of a resource. Unless the change is unannounced, it is announced two weeks
 /// before.
 pub(super) fn set_supply(
-    applied: &mut Applied,
+    state: &mut Applied,
     change: &SiteChange,
     supply: &SupplyAmount,
     clock: &dyn Fn(&str) -> Result<Time, String>,
 ) -> Result<(), ApplyError> {
     let wrong = |problem: String| ApplyError::new(change, problem);
-    let Some(table) = applied.table.clone().filter(|table| table.has_resources()) else {
+    let Some(table) = state.table.clone().filter(|table| table.has_resources()) else {
         return Err(wrong(
             "the jobs ask for no resource beyond processors, so no amount can change; name resources \
              (--resources)"
@@ -40,8 +40,8 @@ pub(super) fn set_supply(
     if let Some(begin) = from {
         let length = until.map_or(Span::ZERO, |end| end - begin);
         // An end behind the last job is as good as none.
-        let (new_begin, note) = within_the_log(applied, begin, Span::ZERO);
-        note.into_iter().for_each(|note| applied.add_note(note));
+        let (new_begin, note) = within_the_log(state, begin, Span::ZERO);
+        note.into_iter().for_each(|note| state.add_note(note));
         (from, until) = (Some(new_begin), until.map(|_| new_begin.saturating_add(length)));
     }
     let announcement = |at: Time| supply.announced.then(|| at - NOTICE);
@@ -59,13 +59,13 @@ pub(super) fn set_supply(
         steps.push(SupplyStep { resource: id, from: end, amount: before, announced: announcement(end) });
     }
     let new = table.with_supply(&steps).map_err(|error| wrong(error.to_string()))?;
-    applied.set_supply(new);
+    state.set_supply(new);
     // Jobs that ask for more than there ever is are refused, as on a smaller machine.
-    let drafts = applied.job_drafts();
-    applied.rebuild_jobs(change, drafts)?;
+    let drafts = state.job_drafts();
+    state.rebuild_jobs(change, drafts)?;
     let show = |amount| unit.format_amount(amount);
     let name = table.find_resource(id).map_or("", |resource| resource.name.as_str());
-    let when = match (from, until) {
+    let period = match (from, until) {
         (None, None) => "throughout",
         (_, None) => "from then on",
         _ => "meanwhile",
@@ -75,8 +75,8 @@ pub(super) fn set_supply(
         (_, true) => ", announced two weeks before to policies that plan with announcements",
         (_, false) => ", announced to no scheduler before it happens",
     };
-    applied.add_note(format!(
-        "{when} there are {} of {name} in place of {}{words}",
+    state.add_note(format!(
+        "{period} there are {} of {name} in place of {}{words}",
         show(amount),
         show(table.supply_at(id, begin))
     ));

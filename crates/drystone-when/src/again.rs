@@ -99,13 +99,13 @@ impl RepeatedExaminer {
         let answers = forecaster.preview_answers(session, &jobs)?;
         let plans = pool::planned_starts(session, &jobs, &mut self.profile);
         let corrected_answers = forecaster.correct_answers(&answers, now);
-        for (((&id, answer), corrected), plan) in jobs.iter().zip(&answers).zip(&corrected_answers).zip(plans) {
+        for (((&id, answer), correction), plan) in jobs.iter().zip(&answers).zip(&corrected_answers).zip(plans) {
             let quantiles = |of: &dyn Fn(f64) -> f64| Some((0..LEVELS).map(|k| of(quantile_level(k))).collect());
             let answers = [
                 plan.map(|plan| vec![plan as f64; LEVELS]),
                 quantiles(&|level| answer.sample.quantile(level)),
                 quantiles(&|level| answer.quantile(level)),
-                quantiles(&|level| corrected.quantile(level)),
+                quantiles(&|level| correction.quantile(level)),
             ];
             forecaster.note_repeated(view.job(id).user, answer);
             self.open.entry(id).or_default().push(self.questions.len());

@@ -98,8 +98,8 @@ impl AnswerCalibration {
                 let took = (now - answer.at).0 as f64;
                 let value = sample.level_at(took, tie);
                 answer.fate = AnswerFate::Known(SeenValue { value, known: true });
-                if let ExpertRecord::Waits(said) = &answer.record {
-                    answer.record = ExpertRecord::Known(said.compute_losses(took), said.start_level(took, tie));
+                if let ExpertRecord::Waits(answers) = &answer.record {
+                    answer.record = ExpertRecord::Known(answers.compute_losses(took), answers.start_level(took, tie));
                 }
             }
         }
@@ -125,17 +125,17 @@ impl AnswerCalibration {
         }
         let weight = |answer: &Answered| bursts.get(&answer.burst).map_or(1.0, |size| (MOST_OF_BURST / size).min(1.0));
         let level = |answer: &Answered| match &answer.fate {
-            AnswerFate::Known(seen) => *seen,
+            AnswerFate::Known(value) => *value,
             AnswerFate::Waits(sample) => {
                 SeenValue { value: sample.level_at((now - answer.at).0 as f64, 0.5), known: false }
             }
         };
         let mut values: Vec<SeenValue> = Vec::with_capacity(self.answers.len() + settings.pseudo);
         values.extend(self.answers.iter().map(level));
-        let known_values = || values.iter().filter(|seen| seen.known);
+        let known_values = || values.iter().filter(|entry| entry.known);
         let censored_count = values.len() - known_values().count();
         // Neighbours share their surprises: answers of one hour are wrong together.
-        let of_one = values_of_one(&known_values().map(|seen| seen.value).collect::<Vec<_>>());
+        let of_one = values_of_one(&known_values().map(|entry| entry.value).collect::<Vec<_>>());
         let pseudo = settings.pseudo as f64;
         let worth = known_values().count() as f64 / of_one + pseudo;
         values.extend((0..settings.pseudo).map(|k| SeenValue { value: (k as f64 + 0.5) / pseudo, known: true }));
@@ -187,8 +187,8 @@ impl LevelCorrection {
     }
 
     /// Takes the levels of another correction, and keeps its own mixture.
-    pub(crate) fn take_levels(&mut self, other: &LevelCorrection) {
-        (self.curve, self.answers, self.censored) = (Arc::clone(&other.curve), other.answers, other.censored);
+    pub(crate) fn take_levels(&mut self, source: &LevelCorrection) {
+        (self.curve, self.answers, self.censored) = (Arc::clone(&source.curve), source.answers, source.censored);
     }
 
     /// The time at a level, corrected.
@@ -218,8 +218,8 @@ mod tests {
         let sample = StartSample::new((1..=99).map(|i| Some(i * 100)), i64::MAX);
         let correction = AnswerCalibration::default().compute_correction(Time(0), &settings);
         for level in [0.05, 0.25, 0.5, 0.9] {
-            let (raw, corrected) = (sample.quantile(level), correction.quantile(&sample, level));
-            assert!((raw - corrected).abs() <= 260.0, "{level}: {raw} {corrected}");
+            let (raw, result) = (sample.quantile(level), correction.quantile(&sample, level));
+            assert!((raw - result).abs() <= 260.0, "{level}: {raw} {result}");
         }
     }
 

@@ -31,7 +31,7 @@ impl EasyRules {
     /// Those of a policy, if it is one of these.
     pub(crate) fn from_spec(spec: &PolicySpec) -> Option<EasyRules> {
         let set = spec.parameters();
-        let is = |name: &str, value: &str| set.iter().any(|(key, found)| *key == name && found == value);
+        let is = |name: &str, value: &str| set.iter().any(|(key, setting)| *key == name && setting == value);
         if !is("order", "fcfs") || !is("predict", "estimate") || is("pass", "pyss") {
             return None;
         }
@@ -137,8 +137,8 @@ impl StartBounds {
 
     /// Returns whether whatever these allow the others allow as well.
     #[inline]
-    fn is_within(self, other: StartBounds) -> bool {
-        self.free <= other.free && self.window <= other.window && self.extra <= other.extra
+    fn is_within(self, bounds: StartBounds) -> bool {
+        self.free <= bounds.free && self.window <= bounds.window && self.extra <= bounds.extra
     }
 }
 
@@ -199,7 +199,7 @@ impl EasyQueue {
         let (pieces_of_limits, rest_of_limits) = limits.as_chunks::<PIECE>();
         for (piece, (procs, limits)) in pieces.iter().zip(pieces_of_limits).enumerate() {
             let pairs = procs.iter().zip(limits);
-            if pairs.fold(false, |found, (&procs, &limit)| found | bounds.allows_job(procs, limit)) {
+            if pairs.fold(false, |has_fit, (&procs, &limit)| has_fit | bounds.allows_job(procs, limit)) {
                 *any_fits = true;
                 return first_of(piece * PIECE, procs, limits);
             }
@@ -222,11 +222,11 @@ pub(crate) struct Present {
 impl Present {
     pub(crate) fn from_world(world: &PresentJobs) -> Present {
         let mut present = Present { least: Width::MAX, ..Present::default() };
-        for (at, here) in (0u32..).zip(&world.here) {
-            let (procs, limit, end) = (clamp_width(here.kin.procs), here.kin.limit, here.predicted_end);
-            let late = if here.phase == Phase::Running { put_off(end - here.segment - limit) } else { 0 };
+        for (at, job) in (0u32..).zip(&world.here) {
+            let (procs, limit, end) = (clamp_width(job.kin.procs), job.kin.limit, job.predicted_end);
+            let late = if job.phase == Phase::Running { put_off(end - job.segment - limit) } else { 0 };
             present.facts.push(EasyFacts { limit, end, late, run: None });
-            match here.phase {
+            match job.phase {
                 Phase::Running => present.running.push(EasyRun { end, job: at, procs }),
                 _ => {
                     present.queue.push(at, procs, limit);
@@ -374,7 +374,7 @@ impl EasyMachine {
     }
 
     fn insert(&mut self, run: EasyRun) {
-        let at = self.running.partition_point(|other| (other.end, other.job) < (run.end, run.job));
+        let at = self.running.partition_point(|entry| (entry.end, entry.job) < (run.end, run.job));
         self.running.insert(at, run);
     }
 
@@ -445,8 +445,8 @@ impl EasyMachine {
         if !rules.reserve {
             return (i64::MAX, 0);
         }
-        if let Some(known) = self.reserved.filter(|known| known.0 >= self.now) {
-            return known;
+        if let Some(reservation) = self.reserved.filter(|reservation| reservation.0 >= self.now) {
+            return reservation;
         }
         let shadow = self.compute_shadow(rules);
         self.reserved = Some(shadow);

@@ -56,10 +56,10 @@ impl Follower {
         let since = if self.looked == Time::MIN { Span::ZERO } else { now - self.looked };
         let mut has_changed = false;
         let mut over = Vec::new();
-        for (&id, known) in &mut self.known {
+        for (&id, entry) in &mut self.known {
             let phase = if view.is_known(id) { view.phase(id) } else { Phase::Done };
             let runs = matches!(phase, Phase::Running | Phase::Suspended);
-            match (known.ran, runs) {
+            match (entry.ran, runs) {
                 (None, true) => {
                     self.forecaster.note_job_start(id, view.segment_start(id));
                     has_changed = true;
@@ -69,10 +69,10 @@ impl Follower {
                 _ => {}
             }
             if phase == Phase::Done {
-                match known.ran {
+                match entry.ran {
                     Some((ran, running)) => {
                         let ran = if running { Span(ran.0 + since.0) } else { ran };
-                        self.forecaster.note_job_end(id, &known.job, ran);
+                        self.forecaster.note_job_end(id, &entry.job, ran);
                     }
                     // It ran and ended between two looks, or it was withdrawn.
                     None => self.forecaster.note_job_withdrawal(id, now),
@@ -80,7 +80,7 @@ impl Follower {
                 over.push(id);
                 has_changed = true;
             } else {
-                known.ran = runs.then(|| (view.run_time_so_far(id), phase == Phase::Running));
+                entry.ran = runs.then(|| (view.run_time_so_far(id), phase == Phase::Running));
             }
         }
         for id in over {
@@ -123,7 +123,7 @@ impl Follower {
         stop: &(dyn Fn() -> bool + Sync),
     ) -> Result<Option<Vec<StartAnswer>>, FutureError> {
         let Some(answers) = self.forecaster.look_until(session, jobs, stop)? else { return Ok(None) };
-        let is_fresh = |answer: &StartAnswer| self.known.get(&answer.job).is_none_or(|known| !known.asked);
+        let is_fresh = |answer: &StartAnswer| self.known.get(&answer.job).is_none_or(|entry| !entry.asked);
         let (fresh, repeated_answers): (Vec<StartAnswer>, Vec<StartAnswer>) = answers.into_iter().partition(is_fresh);
         let now = session.view().current_time();
         let corrected_answers = self.forecaster.correct_answers(&repeated_answers, now);
@@ -141,9 +141,9 @@ impl Follower {
                 false => self.forecaster.past_statistics(session, &ids)?,
             };
             for (answer, statistics) in fresh.iter().zip(&statistics) {
-                if let Some(known) = self.known.get_mut(&answer.job) {
-                    known.asked = true;
-                    self.forecaster.note_answer((answer.job, known.job.user), answer, statistics);
+                if let Some(entry) = self.known.get_mut(&answer.job) {
+                    entry.asked = true;
+                    self.forecaster.note_answer((answer.job, entry.job.user), answer, statistics);
                 }
             }
         }

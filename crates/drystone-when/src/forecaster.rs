@@ -288,7 +288,7 @@ impl Forecaster {
         let counted_statistics = statistics.filter(|_| correction.weights().counts_others());
         let mixture = counted_statistics.map_or_else(
             || sample.clone(),
-            |others| others.expert_answers(&sample).mix_sample(&sample, correction.weights()),
+            |experts| experts.expert_answers(&sample).mix_sample(&sample, correction.weights()),
         );
         StartAnswer { job, asked, sample, mixed: mixture, correction, not_before: Span::ZERO, not_after: None }
     }
@@ -610,7 +610,7 @@ impl Forecaster {
         &mut self,
         session: &Session,
         jobs: &[JobId],
-        wanted: &Wanted<'_>,
+        request: &Wanted<'_>,
     ) -> Result<Vec<Vec<Option<i64>>>, FutureError> {
         let world = PresentJobs::from_session(session, self.memory.offset);
         let mut targets: Vec<JobId> = jobs.to_vec();
@@ -624,15 +624,15 @@ impl Forecaster {
         };
         let ForecasterMemory { runs, days, .. } = &self.memory;
         let settings = &self.settings;
-        let samples = wanted.samples;
+        let samples = request.samples;
         let plan =
-            if wanted.arrivals { days.plan_days(world.now, settings) } else { DayPlan::without_arrivals(world.now) };
-        let draws = Draws::new(settings.seed, wanted.question);
+            if request.arrivals { days.plan_days(world.now, settings) } else { DayPlan::without_arrivals(world.now) };
+        let draws = Draws::new(settings.seed, request.question);
         let until = Time(world.now.0 + settings.horizon.0);
-        let of_each = targets.len() + usize::from(wanted.later.is_some());
+        let of_each = targets.len() + usize::from(request.later.is_some());
         let ahead = |draws| {
             let arrivals = || FutureArrivals::new(days, &plan, draws, settings);
-            match &wanted.later {
+            match &request.later {
                 Some((time, job)) => Some(arrivals().with_job(*time, job)),
                 None => (!plan.is_empty()).then(arrivals),
             }
@@ -640,7 +640,7 @@ impl Forecaster {
         let mut futures = match self.rules.filter(|_| !world.special) {
             Some(rules) => {
                 let present = Present::from_world(&world);
-                let mut fates = DrawnFates::new(&world, (runs, &mut self.tables), settings, wanted.assume);
+                let mut fates = DrawnFates::new(&world, (runs, &mut self.tables), settings, request.assume);
                 let mut starts = vec![None; of_each];
                 let mut run_sample = |sample| {
                     let draws = draws.for_sample(sample);
@@ -651,7 +651,7 @@ impl Forecaster {
                 let mut futures = Vec::with_capacity(samples as usize);
                 for sample in 0..samples {
                     futures.push(run_sample(sample));
-                    if (wanted.stop)() {
+                    if (request.stop)() {
                         break;
                     }
                 }
@@ -668,7 +668,7 @@ impl Forecaster {
                     targets: &targets,
                     until,
                     of_each,
-                    wanted,
+                    wanted: request,
                     fresh: &*self.fresh,
                     ahead: &ahead,
                 };

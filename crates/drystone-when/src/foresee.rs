@@ -214,9 +214,9 @@ impl Observer for StepEar {
         self.heard.push(StepEvent::Withdrawn(id));
     }
 
-    fn note_end(&mut self, ended: &EndedJob<'_>) {
-        self.now = ended.outcome.end;
-        self.heard.push(StepEvent::Ended(ended.id, ended.outcome.ran, ended.outcome.how == How::Completed));
+    fn note_end(&mut self, job_end: &EndedJob<'_>) {
+        self.now = job_end.outcome.end;
+        self.heard.push(StepEvent::Ended(job_end.id, job_end.outcome.ran, job_end.outcome.how == How::Completed));
     }
 }
 
@@ -268,8 +268,8 @@ pub fn score_answers(
 fn is_in_batch(session: &Session, id: JobId) -> bool {
     let view = session.view();
     let own = view.job(id);
-    let alike = |other: &JobId| view.job(*other).user == own.user && view.job(*other).estimate == own.estimate;
-    let before = view.waiting_jobs().take_while(|&other| other != id).filter(alike);
+    let alike = |job: &JobId| view.job(*job).user == own.user && view.job(*job).estimate == own.estimate;
+    let before = view.waiting_jobs().take_while(|&job| job != id).filter(alike);
     own.user >= 0 && before.take(BATCH).count() == BATCH
 }
 
@@ -322,8 +322,8 @@ impl<'a> Examiner<'a> {
                 return Ok(false);
             }
             let events = std::mem::take(&mut self.ear.heard);
-            for &one in &events {
-                self.note_event(one, &mut fresh);
+            for &event in &events {
+                self.note_event(event, &mut fresh);
             }
             self.ear.heard = events;
             self.ear.heard.clear();
@@ -352,9 +352,9 @@ impl<'a> Examiner<'a> {
         &self.workload.jobs()[id.index()]
     }
 
-    fn note_event(&mut self, heard: StepEvent, fresh: &mut Vec<JobId>) {
+    fn note_event(&mut self, event: StepEvent, fresh: &mut Vec<JobId>) {
         let now = self.ear.now;
-        match heard {
+        match event {
             StepEvent::Arrived(id) => {
                 self.forecaster.note_job_arrival(id, self.job(id));
                 fresh.push(id);
@@ -470,29 +470,30 @@ impl<'a> Examiner<'a> {
 
     fn finish(self) -> Foreseen {
         let settled_questions =
-            self.asked.iter().filter(|asked| !(asked.outcome.is_none() && asked.answers.is_empty()));
+            self.asked.iter().filter(|question| !(question.outcome.is_none() && question.answers.is_empty()));
         let questions: Vec<&AskedQuestion> = settled_questions.collect();
         let training = (questions.len() as f64 * self.options.training) as usize;
         let judged_questions = &questions[training..];
         let known_questions: Vec<&AskedQuestion> =
-            judged_questions.iter().copied().filter(|asked| asked.outcome.is_some()).collect();
-        let mut waits: Vec<f32> = known_questions.iter().filter_map(|asked| Some(asked.outcome.as_ref()?.0)).collect();
+            judged_questions.iter().copied().filter(|question| question.outcome.is_some()).collect();
+        let mut waits: Vec<f32> =
+            known_questions.iter().filter_map(|question| Some(question.outcome.as_ref()?.0)).collect();
         waits.sort_unstable_by(f32::total_cmp);
         let mean = waits.iter().map(|&wait| f64::from(wait)).sum::<f64>() / waits.len().max(1) as f64;
         let median = waits.get(waits.len() / 2).map_or(0.0, |&wait| f64::from(wait));
         let methods = &self.options.methods;
         let marks = |at: usize, state: Option<QuestionState>| -> (Vec<ScoreMark>, u64) {
-            let of_state = known_questions.iter().filter(|asked| state.is_none_or(|state| asked.state == state));
+            let of_state = known_questions.iter().filter(|question| state.is_none_or(|state| question.state == state));
             let marks: Vec<Option<ScoreMark>> =
-                of_state.filter_map(|asked| asked.outcome.as_ref().map(|outcome| outcome.1[at])).collect();
+                of_state.filter_map(|question| question.outcome.as_ref().map(|outcome| outcome.1[at])).collect();
             let unanswered_count = marks.iter().filter(|mark| mark.is_none()).count() as u64;
             (marks.into_iter().flatten().collect(), unanswered_count)
         };
         let our_place = methods.iter().position(|&method| method == AnswerMethod::Calibrated);
         // CRPS of the calibrated answer and of this method, where both answer.
         let crps_pairs = |at: usize| -> (Vec<f32>, Vec<f32>) {
-            let pair = |asked: &&AskedQuestion| {
-                let marks = &asked.outcome.as_ref()?.1;
+            let pair = |question: &&AskedQuestion| {
+                let marks = &question.outcome.as_ref()?.1;
                 Some((marks[our_place?]?.crps, marks[at]?.crps))
             };
             known_questions.iter().filter_map(pair).unzip()
@@ -516,8 +517,8 @@ impl<'a> Examiner<'a> {
             .collect();
         let baselines = scores.iter().filter(|score| !score.method.is_own() && score.all.questions > 0);
         let best = baselines.min_by(|a, b| a.all.crps.total_cmp(&b.all.crps)).map(|score| score.method);
-        let planned_count = known_questions.iter().filter(|asked| asked.plan.is_some()).count();
-        let early = known_questions.iter().filter(|asked| asked.started_before_plan).count();
+        let planned_count = known_questions.iter().filter(|question| question.plan.is_some()).count();
+        let early = known_questions.iter().filter(|question| question.started_before_plan).count();
         let mut promises = self.ear.promises;
         promises.earlier = if promises.made > 0 { self.ear.earlier / promises.made as f64 } else { 0.0 };
         Foreseen {

@@ -59,7 +59,7 @@ impl<'a> GateKeeper<'a> {
         gates: &'a StartGates,
         now: Time,
         running: impl Iterator<Item = JobId>,
-        held: impl Iterator<Item = JobId>,
+        holds: impl Iterator<Item = JobId>,
     ) -> GateKeeper<'a> {
         let mut keeper = GateKeeper {
             gates,
@@ -72,7 +72,7 @@ impl<'a> GateKeeper<'a> {
             freed: false,
         };
         running.for_each(|job| keeper.admission.claim_limits(&keeper.limits, job));
-        for job in held {
+        for job in holds {
             match gates.eligible.get(&job) {
                 Some(&time) if time > now => _ = keeper.agenda.insert((time, job)),
                 _ => keeper.admit_job(job),
@@ -89,7 +89,7 @@ impl<'a> GateKeeper<'a> {
     /// Its time has come: a job competes unless others or a limit hold it back. A job without any
     /// gate is held back for good.
     fn admit_job(&mut self, job: JobId) {
-        let waits_for_others = self.waits.get(&job).is_some_and(|others| !others.is_empty());
+        let waits_for_others = self.waits.get(&job).is_some_and(|blockers| !blockers.is_empty());
         if !waits_for_others && self.has_gate(job) && self.admission.admit_or_queue(&self.limits, job) {
             self.open.push_back(job);
         }
@@ -135,8 +135,8 @@ impl<'a> GateKeeper<'a> {
         self.now = now;
         self.admission.note_departure(&self.limits, id);
         self.freed |= self.admission.is_due();
-        let freed_jobs = self.waits.iter_mut().filter_map(|(&job, others)| {
-            let last = others.remove(&id) && others.is_empty();
+        let freed_jobs = self.waits.iter_mut().filter_map(|(&job, blockers)| {
+            let last = blockers.remove(&id) && blockers.is_empty();
             last.then_some(job)
         });
         for job in freed_jobs.collect::<Vec<JobId>>() {

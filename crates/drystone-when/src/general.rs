@@ -208,19 +208,19 @@ impl GeneralQuestion<'_, '_> {
     /// These futures, each by one of so many threads.
     fn run_futures(
         &self,
-        these: Range<u32>,
+        samples: Range<u32>,
         threads: u32,
         room: &mut FutureRoom,
     ) -> Result<SimulatedFutures, FutureError> {
-        let threads = threads.clamp(1, these.len().max(1) as u32);
+        let threads = threads.clamp(1, samples.len().max(1) as u32);
         if threads == 1 {
-            return self.run_part(these, 1, room);
+            return self.run_part(samples, 1, room);
         }
         std::thread::scope(|scope| {
-            let parts = (1..threads).map(|first| these.start + first..these.end);
+            let parts = (1..threads).map(|first| samples.start + first..samples.end);
             let own = |part: Range<u32>| move || self.run_part(part, threads, &mut FutureRoom::default());
             let helpers: Vec<_> = parts.map(|part| scope.spawn(own(part))).collect();
-            let (own, mut work) = self.run_part(these.clone(), threads, room)?;
+            let (own, mut work) = self.run_part(samples.clone(), threads, room)?;
             let mut parts = vec![own.into_iter()];
             for helper in helpers {
                 let futures = helper.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic));
@@ -228,18 +228,18 @@ impl GeneralQuestion<'_, '_> {
                 work += more;
                 parts.push(rows.into_iter());
             }
-            let all_rows = (0..these.len()).filter_map(|at| parts[at % threads as usize].next());
+            let all_rows = (0..samples.len()).filter_map(|at| parts[at % threads as usize].next());
             Ok((all_rows.collect(), work))
         })
     }
 
     /// Every so many-th of these futures.
-    fn run_part(&self, these: Range<u32>, step: u32, room: &mut FutureRoom) -> Result<SimulatedFutures, FutureError> {
+    fn run_part(&self, samples: Range<u32>, step: u32, room: &mut FutureRoom) -> Result<SimulatedFutures, FutureError> {
         let mut copies = SessionCopies::from_origin(self.origin, self.fresh, room.0.take());
         let mut fates = DrawnFates::new(self.world, (self.runs, &mut room.1), self.settings, self.wanted.assume);
-        let (mut rows, mut work) = (Vec::with_capacity(these.len() / step as usize + 1), 0);
+        let (mut rows, mut work) = (Vec::with_capacity(samples.len() / step as usize + 1), 0);
         let mut starts = vec![None; self.of_each];
-        for sample in these.step_by(step as usize) {
+        for sample in samples.step_by(step as usize) {
             let draws = self.draws.for_sample(sample);
             let ahead = (self.ahead)(draws);
             work += copies.run_future(&mut fates, draws, ahead, self.targets, self.until, &mut starts)?;

@@ -61,16 +61,16 @@ impl Questions {
         }
     }
 
-    pub(crate) fn note_settlement(&mut self, job: JobId, now: Time, started: bool) {
+    pub(crate) fn note_settlement(&mut self, job: JobId, now: Time, has_start: bool) {
         let open = |question: &PastQuestion| question.job == job && matches!(question.fate, PastFate::Waits);
         let Some(place) = self.list.iter().rposition(open) else { return };
         let question = &mut self.list[place];
         let took = (now - question.at).0;
-        if started && took == 0 {
+        if has_start && took == 0 {
             self.list.remove(place);
             return;
         }
-        question.fate = if started { PastFate::Started(took) } else { PastFate::Withdrawn(took) };
+        question.fate = if has_start { PastFate::Started(took) } else { PastFate::Withdrawn(took) };
     }
 
     /// A point answer as a distribution: its errors when it was about as long.
@@ -211,7 +211,7 @@ impl WaitClass {
     }
 }
 
-fn sorted_quantile(sorted: &[i64], level: f64) -> Option<f64> {
-    let place = (level * sorted.len() as f64) as usize;
-    sorted.get(place.min(sorted.len().saturating_sub(1))).map(|&wait| wait as f64)
+fn sorted_quantile(waits: &[i64], level: f64) -> Option<f64> {
+    let place = (level * waits.len() as f64) as usize;
+    waits.get(place.min(waits.len().saturating_sub(1))).map(|&wait| wait as f64)
 }

@@ -73,8 +73,8 @@ pub(crate) struct ExpertAnswers {
 }
 
 impl ExpertAnswers {
-    pub(crate) fn from_sample(sample: &StartSample, others: [Option<&Vec<f64>>; EXPERTS - 1]) -> ExpertAnswers {
-        let [a, b, c] = others.map(|one| one.map(|list| list.iter().map(|&value| value as f32).collect()));
+    pub(crate) fn from_sample(sample: &StartSample, lists: [Option<&Vec<f64>>; EXPERTS - 1]) -> ExpertAnswers {
+        let [a, b, c] = lists.map(|answer| answer.map(|list| list.iter().map(|&value| value as f32).collect()));
         ExpertAnswers {
             quantiles: [Some((0..LEVELS).map(|k| sample.quantile(quantile_level(k)) as f32).collect()), a, b, c],
         }
@@ -229,8 +229,8 @@ pub(crate) fn planned_starts(session: &Session, jobs: &[JobId], profile: &mut Pr
         }
         let job = view.job(waiting);
         let start = profile.place_job(job.procs, job.estimate.max(Span(1)), now);
-        if let Some(found) = open.get_mut(&waiting) {
-            *found = start.map(|start| (start - now).0);
+        if let Some(entry) = open.get_mut(&waiting) {
+            *entry = start.map(|start| (start - now).0);
             open_count -= 1;
         }
     }
@@ -252,8 +252,8 @@ pub(crate) fn state_features(session: &Session, jobs: &[JobId]) -> Vec<[f64; FEA
     let (mut work, mut before) = (0.0, 0.0);
     for waiting in view.waiting_jobs() {
         let job = view.job(waiting);
-        if let Some(found) = features_by_job.get_mut(&waiting) {
-            (found[0], found[1]) = (libm::log1p(work / machine / 60.0), libm::log1p(before));
+        if let Some(features) = features_by_job.get_mut(&waiting) {
+            (features[0], features[1]) = (libm::log1p(work / machine / 60.0), libm::log1p(before));
         }
         work += f64::from(job.procs) * job.estimate.as_f64();
         before += 1.0;
@@ -291,8 +291,8 @@ mod tests {
             "{default_weights:?}"
         );
         // The others keep four fifths: 0.85, 0.05, 0.05 of the prior, and 0.05 of its own.
-        for (shown, expected) in default_weights.forecaster_weights().into_iter().zip([0.68, 0.04, 0.24, 0.04]) {
-            assert!((shown - expected).abs() < 1e-12, "{:?}", default_weights.forecaster_weights());
+        for (weight, expected) in default_weights.forecaster_weights().into_iter().zip([0.68, 0.04, 0.24, 0.04]) {
+            assert!((weight - expected).abs() < 1e-12, "{:?}", default_weights.forecaster_weights());
         }
         assert!(
             default_weights.counts_others()
@@ -318,12 +318,12 @@ mod tests {
         assert!((24..=26).contains(&below), "{below}");
         let answers = ExpertAnswers::from_sample(&sample, [None, Some(&late), None]);
         let mixture = answers.mix_sample(&sample, &weights);
-        for (mixed, alone) in mixture.values().iter().zip(sample.values()) {
-            assert!((mixed - alone).abs() <= 10, "{mixed} {alone}");
+        for (mix_value, alone) in mixture.values().iter().zip(sample.values()) {
+            assert!((mix_value - alone).abs() <= 10, "{mix_value} {alone}");
         }
         // Quantile by quantile: the half that is earlier counts, the other half does not.
-        let crossed: Vec<f64> = (0..LEVELS).map(|k| if k < LEVELS / 2 { 100.0 } else { 50_000.0 }).collect();
-        let answers = ExpertAnswers::from_sample(&sample, [None, Some(&crossed), None]);
+        let step_levels: Vec<f64> = (0..LEVELS).map(|k| if k < LEVELS / 2 { 100.0 } else { 50_000.0 }).collect();
+        let answers = ExpertAnswers::from_sample(&sample, [None, Some(&step_levels), None]);
         let values = answers.mix_sample(&sample, &weights);
         let below = values.values().iter().filter(|&&value| value <= 100).count();
         assert!((12..=13).contains(&below) && values.values().last() <= Some(&1_510), "{below}");
@@ -346,7 +346,7 @@ mod tests {
         let sample = around(1_000);
         let far = list(100_000.0);
         let answers = ExpertAnswers::from_sample(&sample, [Some(&far), None, None]);
-        let weights = |learned| PoolWeights { learned, least: 0.0 };
+        let weights = |shares| PoolWeights { learned: shares, least: 0.0 };
         // Nothing else counts: the very sample.
         assert_eq!(answers.mix_sample(&sample, &weights([0.995, 0.005, 0.0, 0.0])), sample);
         // What has no answer has no weight.

@@ -56,8 +56,8 @@ impl Clues {
     }
 
     /// The quantile of the sample at a knot, in logarithms.
-    fn quantile_at(&self, wanted: f64) -> f64 {
-        crate::score::at_level(&self.quantiles, wanted)
+    fn quantile_at(&self, level: f64) -> f64 {
+        crate::score::at_level(&self.quantiles, level)
     }
 }
 
@@ -101,10 +101,10 @@ impl Regression {
 
     /// A step down the pinball losses of one outcome.
     fn descend_step(&mut self, clues: &Clues, took: f64) {
-        for (knot, &wanted) in KNOTS.iter().enumerate() {
+        for (knot, &level) in KNOTS.iter().enumerate() {
             let (of, squares) = (&mut self.coefficients[knot], &mut self.squares[knot]);
-            let prediction = clues.quantile_at(wanted) + dot_product(of, &clues.x);
-            let slope = if took < prediction { 1.0 - wanted } else { -wanted };
+            let prediction = clues.quantile_at(level) + dot_product(of, &clues.x);
+            let slope = if took < prediction { 1.0 - level } else { -level };
             for ((of, square), x) in of.iter_mut().zip(squares).zip(clues.x) {
                 let gradient = slope * x;
                 *square += gradient * gradient;

@@ -84,7 +84,7 @@ impl Adoption {
     /// The session's number of a job.
     #[must_use]
     pub fn id(&self, job: usize) -> Option<JobId> {
-        self.jobs.iter().position(|&other| other == job).map(|at| JobId(at as u32))
+        self.jobs.iter().position(|&entry| entry == job).map(|at| JobId(at as u32))
     }
 }
 
@@ -112,7 +112,7 @@ fn adopt_these(
     scheduler: Scheduler,
     site: &RehearsalMachine,
     jobs: &[Observed],
-    here: Vec<usize>,
+    places: Vec<usize>,
     losses: &[CapacityLoss],
     now: Time,
 ) -> Result<Adoption, FutureError> {
@@ -127,7 +127,7 @@ fn adopt_these(
     // An empty machine also counts.
     session.expire_due(now);
     let (mut busy_procs, mut adopted_jobs, mut left_out) = (0u64, Vec::new(), 0);
-    for at in here {
+    for at in places {
         let entry = &jobs[at];
         let runs = entry.runs_at(now);
         let procs = u64::from(entry.job.procs);
@@ -210,16 +210,16 @@ struct RehearsedAnswer {
 /// many. Where most of these wait to this day, their starts teach nothing: then half of the
 /// questions are about the last jobs whose outcome is known, and half, evenly, about those that
 /// came since and still wait.
-fn choose_rehearsed(jobs: &[Observed], waited: &[usize], questions: usize, now: Time) -> Vec<usize> {
+fn choose_rehearsed(jobs: &[Observed], waiters: &[usize], questions: usize, now: Time) -> Vec<usize> {
     let waits = |at: &usize| jobs[*at].waits_at(now);
-    let last = &waited[waited.len() - questions.min(waited.len())..];
+    let last = &waiters[waiters.len() - questions.min(waiters.len())..];
     let most = questions / 2;
     if last.iter().filter(|at| waits(at)).count() <= most {
         return last.to_vec();
     }
     let mut settled_jobs: Vec<usize> = Vec::new();
     let mut open: Vec<usize> = Vec::new();
-    for at in waited.iter().rev() {
+    for at in waiters.iter().rev() {
         if waits(at) {
             open.push(*at);
         } else {
@@ -258,16 +258,16 @@ impl Forecaster {
     ) -> Result<Rehearsal, FutureError> {
         let site = machine.into();
         let mut events: Vec<(Time, RehearsalEvent, usize)> = Vec::with_capacity(3 * jobs.len());
-        for (at, one) in jobs.iter().enumerate() {
-            events.push((one.eligible.max(one.job.submit), RehearsalEvent::Arrive, at));
-            events.extend(one.start.map(|start| (start, RehearsalEvent::Start, at)));
-            events.extend(one.end.map(|end| (end, RehearsalEvent::End, at)));
+        for (at, record) in jobs.iter().enumerate() {
+            events.push((record.eligible.max(record.job.submit), RehearsalEvent::Arrive, at));
+            events.extend(record.start.map(|start| (start, RehearsalEvent::Start, at)));
+            events.extend(record.end.map(|end| (end, RehearsalEvent::End, at)));
         }
         events.retain(|event| event.0 <= now);
         events.sort_unstable();
-        let has_waited = |one: &Observed| {
-            let arrival = one.eligible.max(one.job.submit);
-            one.start.unwrap_or(now) - arrival > questions.patience && questions.known.contains(&arrival)
+        let has_waited = |record: &Observed| {
+            let arrival = record.eligible.max(record.job.submit);
+            record.start.unwrap_or(now) - arrival > questions.patience && questions.known.contains(&arrival)
         };
         let arrivals = events.iter().filter(|event| event.1 == RehearsalEvent::Arrive).map(|event| event.2);
         let candidates: Vec<usize> = arrivals.filter(|&at| has_waited(&jobs[at])).collect();
@@ -279,9 +279,9 @@ impl Forecaster {
         let mut last_count = last.len() as u64;
         let mut present_jobs = Vec::<usize>::new();
         let (mut rehearsal, mut open) = (Rehearsal::default(), Vec::<RehearsedAnswer>::new());
-        for (time, what, at) in events {
+        for (time, event, at) in events {
             let (entry, id) = (&jobs[at], JobId(at as u32));
-            match what {
+            match event {
                 RehearsalEvent::Arrive => {
                     // A job that had to wait for others counts from the time on at which it
                     // competes.
@@ -341,7 +341,7 @@ impl Forecaster {
                     }
                 }
                 RehearsalEvent::End => {
-                    present_jobs.retain(|&other| other != at);
+                    present_jobs.retain(|&index| index != at);
                     match entry.start {
                         Some(start) => self.note_end(at as u64, &entry.job, time - start),
                         None => {
@@ -371,7 +371,7 @@ impl Forecaster {
         let adoption = adopt_these(self.fresh_scheduler(), site, jobs, present_queue, &[], time)?;
         let session = &adoption.session;
         let id = adoption.id(job);
-        match id.filter(|&id| session.view().waiting_jobs().any(|other| other == id)) {
+        match id.filter(|&id| session.view().waiting_jobs().any(|waiter| waiter == id)) {
             Some(id) => {
                 let samples = self.settings().rehearsed;
                 let budget = (work, samples.min(FEWEST_REHEARSED));

@@ -58,7 +58,7 @@ struct RunHistory {
 impl RunHistory {
     /// The median of its run times, where there are five or more.
     fn median_run(&self) -> Option<i64> {
-        let mut runs: Vec<i64> = self.newest.iter().map(|ended| ended.run).collect();
+        let mut runs: Vec<i64> = self.newest.iter().map(|entry| entry.run).collect();
         if runs.len() < 5 { None } else { upper_median(&mut runs) }
     }
 }
@@ -156,11 +156,11 @@ impl RunTime {
     /// Notes where the search for each level begins.
     fn build_guide(&mut self) {
         self.guide.clear();
-        let Some(&(_, all)) = self.values.last() else { return };
+        let Some(&(_, total)) = self.values.last() else { return };
         self.guide.reserve(PARTS);
         let mut place = 0;
         for part in 0..PARTS {
-            let target_mass = part as f64 / PARTS as f64 * all;
+            let target_mass = part as f64 / PARTS as f64 * total;
             while place + 1 < self.values.len() && self.values[place].1 < target_mass {
                 place += 1;
             }
@@ -195,8 +195,8 @@ impl Runs {
     /// Returns the surprise that the batch of a waiting job may be.
     pub(crate) fn find_surprise(&self, kin: Kin, siblings: &[Sibling]) -> Option<BatchSurprise> {
         let of_batch = |began: i64| {
-            let alike = siblings.iter().filter(|other| other.kin.limit == kin.limit && other.start >= began);
-            alike.map(|other| other.ran).max().unwrap_or(0)
+            let alike = siblings.iter().filter(|sibling| sibling.kin.limit == kin.limit && sibling.start >= began);
+            alike.map(|sibling| sibling.ran).max().unwrap_or(0)
         };
         self.batches.find_surprise((kin.user, kin.limit), of_batch)
     }
@@ -267,8 +267,8 @@ impl Runs {
         let levels = [self.same.get(&kin), self.of_limit.get(&(kin.user, kin.limit)), self.of_user.get(&kin.user)];
         for (level, history) in (0u8..).zip(levels) {
             let mut weight = 1.0;
-            for ended in history.iter().flat_map(|history| &history.newest) {
-                values.push(RunValue { run: scale_run(*ended, kin.limit), level, weight, start: ended.start });
+            for entry in history.iter().flat_map(|history| &history.newest) {
+                values.push(RunValue { run: scale_run(*entry, kin.limit), level, weight, start: entry.start });
                 weight *= settings.decay;
             }
         }
@@ -287,7 +287,7 @@ impl Runs {
     /// are none, and where a job has run for longer.
     pub(crate) fn last_two(&self, kin: Kin, ran: i64) -> i64 {
         let last = self.of_user.get(&kin.user).map(|history| &history.newest);
-        let runs: Vec<i64> = last.into_iter().flatten().take(2).map(|ended| ended.run).collect();
+        let runs: Vec<i64> = last.into_iter().flatten().take(2).map(|entry| entry.run).collect();
         let guess = match runs[..] {
             [a, b] => i64::midpoint(a, b),
             [a] => a,
@@ -301,7 +301,7 @@ impl Runs {
     /// first has ended.
     pub(crate) fn average_run(&self) -> Option<i64> {
         let newest = &self.all.newest;
-        let sum: i128 = newest.iter().map(|ended| i128::from(ended.run)).sum();
+        let sum: i128 = newest.iter().map(|entry| i128::from(entry.run)).sum();
         let average = sum.checked_div(newest.len() as i128)?;
         i64::try_from(average).ok()
     }
@@ -309,14 +309,14 @@ impl Runs {
     /// The longest of the user's last jobs, so many at most, with how many there are.
     pub(crate) fn longest_of(&self, user: i32, last: usize) -> Option<(i64, usize)> {
         let newest = &self.of_user.get(&user)?.newest;
-        let longest = newest.iter().take(last).map(|ended| ended.run).max()?;
+        let longest = newest.iter().take(last).map(|entry| entry.run).max()?;
         Some((longest, newest.len().min(last)))
     }
 }
 
-fn add_run(history: &mut RunHistory, ended: EndedRun, stamp: u64, most: usize) {
+fn add_run(history: &mut RunHistory, entry: EndedRun, stamp: u64, most: usize) {
     history.stamp = stamp;
-    history.newest.push_front(ended);
+    history.newest.push_front(entry);
     history.newest.truncate(most);
 }
 
@@ -326,15 +326,15 @@ fn limit_class(limit: i64) -> i32 {
 }
 
 /// The run time of an ended job as if its limit had been this one.
-fn scale_run(ended: EndedRun, limit: i64) -> i64 {
-    if ended.limit == limit || ended.limit <= 0 {
-        return ended.run;
+fn scale_run(entry: EndedRun, limit: i64) -> i64 {
+    if entry.limit == limit || entry.limit <= 0 {
+        return entry.run;
     }
-    let half = ended.limit / 2;
-    if let Some(sum) = ended.run.checked_mul(limit).and_then(|product| product.checked_add(half)) {
-        return sum / ended.limit;
+    let half = entry.limit / 2;
+    if let Some(sum) = entry.run.checked_mul(limit).and_then(|product| product.checked_add(half)) {
+        return sum / entry.limit;
     }
-    let scaled_run = (i128::from(ended.run) * i128::from(limit) + i128::from(half)) / i128::from(ended.limit);
+    let scaled_run = (i128::from(entry.run) * i128::from(limit) + i128::from(half)) / i128::from(entry.limit);
     i64::try_from(scaled_run).unwrap_or(i64::MAX / 4)
 }
 
@@ -381,8 +381,8 @@ impl<'a> LongerRuns<'a> {
     }
 
     /// Returns whether a job that runs is one of the level.
-    fn is_like(&self, level: usize, other: Kin) -> bool {
-        level == 2 || other.limit == self.kin.limit && (level == 1 || other.procs == self.kin.procs)
+    fn is_like(&self, level: usize, kin: Kin) -> bool {
+        level == 2 || kin.limit == self.kin.limit && (level == 1 || kin.procs == self.kin.procs)
     }
 
     /// Returns whether a level has anything to tell: those of the user that have not ended tell in
@@ -539,9 +539,9 @@ impl Desk {
             }
         }
         let rest = items.get(last..).unwrap_or_default();
-        if let Some(&all) = at_risk.get(last).filter(|_| remaining_mass > 0.0) {
+        if let Some(&total) = at_risk.get(last).filter(|_| remaining_mass > 0.0) {
             escapes
-                .extend(rest.iter().map(|item| Escape { ran: item.value, mass: remaining_mass * item.weight / all }));
+                .extend(rest.iter().map(|item| Escape { ran: item.value, mass: remaining_mass * item.weight / total }));
         }
     }
 
@@ -669,11 +669,11 @@ mod tests {
         assert_eq!(run.values, of(&runs, kin, -1).values);
         runs.fill_distribution(kin, -1, &siblings, &settings, &mut tables, &mut run);
         // By hand: level 1 has ten that run, newest first, and behind them twenty that ended.
-        let [newer, all] = [10, 30].map(|n| (1.0 - 0.85f64.powi(n)) / 0.15);
-        let escapes = newer / all;
-        let trusted = all / (all + 3.0);
+        let [newer, total] = [10, 30].map(|n| (1.0 - 0.85f64.powi(n)) / 0.15);
+        let escapes = newer / total;
+        let trust = total / (total + 3.0);
         assert!(
-            run.probability_beyond(50) > trusted * escapes && run.probability_beyond(50) < escapes,
+            run.probability_beyond(50) > trust * escapes && run.probability_beyond(50) < escapes,
             "{}",
             run.probability_beyond(50)
         );
@@ -714,8 +714,8 @@ mod tests {
         (0..20).for_each(|start| runs.learn_run(KIN, start, 10, &settings));
         let before = of(&runs, KIN, -1).probability_beyond(30);
         // Another limit of the same user: level 3 only, as if its limit had been 100.
-        let other = Kin { limit: 200, ..KIN };
-        let siblings: Vec<Sibling> = (0..10).map(|_| Sibling { kin: other, start: 100, ran: 100 }).collect();
+        let second_kin = Kin { limit: 200, ..KIN };
+        let siblings: Vec<Sibling> = (0..10).map(|_| Sibling { kin: second_kin, start: 100, ran: 100 }).collect();
         let (mut run, mut tables) = (RunTime::default(), Tables::default());
         runs.fill_distribution(KIN, -1, &siblings, &settings, &mut tables, &mut run);
         let weight = (1.0 - 0.85f64.powi(20)) / 0.15;

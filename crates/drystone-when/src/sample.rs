@@ -136,8 +136,8 @@ mod tests {
         let sample = StartSample::new([Some(30), Some(10), Some(20)], 1000).with_delay_scale(42);
         // (30 − 20)/2 + 30/10 + 42 = 50.
         assert!((sample.level_at(80.0, 0.5) - (1.0 - 0.25 / 4.0)).abs() < 1e-12);
-        let mixed = sample.with_values([10, 20, 30].into_iter());
-        assert_eq!(mixed, sample);
+        let mixture = sample.with_values([10, 20, 30].into_iter());
+        assert_eq!(mixture, sample);
     }
 
     #[test]

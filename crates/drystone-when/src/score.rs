@@ -14,8 +14,8 @@ pub fn quantile_level(k: usize) -> f64 {
 
 /// The time at a level, linear between these quantiles.
 #[must_use]
-pub fn at_level(quantiles: &[f64], wanted: f64) -> f64 {
-    let place = (wanted * LEVELS as f64 - 0.5).clamp(0.0, (LEVELS - 1) as f64);
+pub fn at_level(quantiles: &[f64], level: f64) -> f64 {
+    let place = (level * LEVELS as f64 - 0.5).clamp(0.0, (LEVELS - 1) as f64);
     let below = place.floor() as usize;
     let above = (below + 1).min(LEVELS - 1);
     quantiles[below] + (quantiles[above] - quantiles[below]) * (place - below as f64)
@@ -67,8 +67,8 @@ impl ScoreMark {
             mark.equal += u8::from(quantile == took);
         }
         (mark.crps, mark.log_crps) = ((2.0 * crps / n / 60.0) as f32, (2.0 * log_crps / n) as f32);
-        for (to, wanted) in mark.pinball.iter_mut().zip(PINBALL) {
-            *to = (loss(at_level(quantiles, wanted), wanted, took) / 60.0) as f32;
+        for (to, level) in mark.pinball.iter_mut().zip(PINBALL) {
+            *to = (loss(at_level(quantiles, level), level, took) / 60.0) as f32;
         }
         for (i, (low, high)) in [(0.25, 0.75), (0.05, 0.95)].into_iter().enumerate() {
             let (low, high) = (at_level(quantiles, low), at_level(quantiles, high));
@@ -116,9 +116,9 @@ pub struct ForecastScore {
 impl ForecastScore {
     /// The sum of these marks.
     #[must_use]
-    pub fn from_marks(marks: &[ScoreMark], unanswered: u64) -> ForecastScore {
+    pub fn from_marks(marks: &[ScoreMark], misses: u64) -> ForecastScore {
         let n = marks.len() as f64;
-        let mut score = ForecastScore { questions: marks.len() as u64, unanswered, ..ForecastScore::default() };
+        let mut score = ForecastScore { questions: marks.len() as u64, unanswered: misses, ..ForecastScore::default() };
         if marks.is_empty() {
             return score;
         }
@@ -223,26 +223,26 @@ pub(crate) fn mean_interval(losses: &[f32], seed: u64) -> Option<[f64; 2]> {
 
 /// Mean losses of both without the block on which `ours` has lost most; `None` where nothing else
 /// is left.
-pub(crate) fn without_worst_block(ours: &[f32], theirs: &[f32]) -> Option<[f64; 2]> {
+pub(crate) fn without_worst_block(own_losses: &[f32], rival_losses: &[f32]) -> Option<[f64; 2]> {
     let sum = |block: &[f32]| block.iter().map(|&loss| f64::from(loss)).sum::<f64>();
-    let worst = (0..ours.len().div_ceil(BLOCK)).max_by(|&a, &b| {
-        let of = |block: usize| sum(&ours[block * BLOCK..ours.len().min((block + 1) * BLOCK)]);
+    let worst = (0..own_losses.len().div_ceil(BLOCK)).max_by(|&a, &b| {
+        let of = |block: usize| sum(&own_losses[block * BLOCK..own_losses.len().min((block + 1) * BLOCK)]);
         of(a).total_cmp(&of(b)).then(b.cmp(&a))
     })?;
-    let range = worst * BLOCK..ours.len().min((worst + 1) * BLOCK);
-    let remaining_count = ours.len() - range.len();
+    let range = worst * BLOCK..own_losses.len().min((worst + 1) * BLOCK);
+    let remaining_count = own_losses.len() - range.len();
     let rest = |list: &[f32]| (sum(&list[..range.start]) + sum(&list[range.end..])) / remaining_count as f64;
-    (remaining_count > 0).then(|| [rest(ours), rest(theirs)])
+    (remaining_count > 0).then(|| [rest(own_losses), rest(rival_losses)])
 }
 
 /// The skill of `ours` over `theirs`, both in the order of the questions, by a paired bootstrap
 /// over blocks of 50 questions.
 #[must_use]
-pub fn compute_skill(ours: &[f32], theirs: &[f32], seed: u64) -> ForecastSkill {
+pub fn compute_skill(own_losses: &[f32], rival_losses: &[f32], seed: u64) -> ForecastSkill {
     let sums = |list: &[f32]| -> Vec<f64> {
         list.chunks(BLOCK).map(|block| block.iter().map(|&crps| f64::from(crps)).sum()).collect()
     };
-    let (a, b) = (sums(ours), sums(theirs));
+    let (a, b) = (sums(own_losses), sums(rival_losses));
     let of = |a: f64, b: f64| if b > 0.0 { 1.0 - a / b } else { 0.0 };
     let whole = of(a.iter().sum(), b.iter().sum());
     let draws = Draws::new(seed, 0x0073_6b69_6c6c);
@@ -315,9 +315,9 @@ mod tests {
 
     #[test]
     fn skill_is_paired() {
-        let theirs: Vec<f32> = (0..1000).map(|i| 1.0 + (i % 97) as f32).collect();
-        let ours: Vec<f32> = theirs.iter().map(|crps| crps * 0.75).collect();
-        let skill = compute_skill(&ours, &theirs, 1);
+        let rival_losses: Vec<f32> = (0..1000).map(|i| 1.0 + (i % 97) as f32).collect();
+        let own_losses: Vec<f32> = rival_losses.iter().map(|crps| crps * 0.75).collect();
+        let skill = compute_skill(&own_losses, &rival_losses, 1);
         // Each block is better by exactly a quarter.
         assert!([skill.skill, skill.low, skill.high].iter().all(|s| (s - 0.25).abs() < 1e-5), "{skill:?}");
     }
@@ -325,13 +325,13 @@ mod tests {
     /// By hand: 150 questions in three blocks, of losses 1, 9 and 2; the others lose 4 on all.
     #[test]
     fn the_worst_block_is_left_out() {
-        let ours: Vec<f32> = (0..150).map(|i| [1.0, 9.0, 2.0][i / 50]).collect();
-        assert_eq!(without_worst_block(&ours, &[4.0; 150]), Some([1.5, 4.0]));
-        assert_eq!(without_worst_block(&ours[..50], &[4.0; 50]), None);
+        let own_losses: Vec<f32> = (0..150).map(|i| [1.0, 9.0, 2.0][i / 50]).collect();
+        assert_eq!(without_worst_block(&own_losses, &[4.0; 150]), Some([1.5, 4.0]));
+        assert_eq!(without_worst_block(&own_losses[..50], &[4.0; 50]), None);
         assert_eq!(without_worst_block(&[], &[]), None);
         // Two blocks, the last of one question.
-        assert_eq!(without_worst_block(&ours[..51], &[4.0; 51]), Some([9.0, 4.0]));
-        let interval = mean_interval(&ours, 1).expect("three blocks");
+        assert_eq!(without_worst_block(&own_losses[..51], &[4.0; 51]), Some([9.0, 4.0]));
+        let interval = mean_interval(&own_losses, 1).expect("three blocks");
         assert!((1.0..4.0).contains(&interval[0]) && (4.0..=9.0).contains(&interval[1]), "{interval:?}");
         assert_eq!((mean_interval(&[3.0; 100], 1), mean_interval(&[3.0; 50], 1)), (Some([3.0, 3.0]), None));
     }

@@ -20,13 +20,13 @@ pub(crate) struct SurvivalCurve {
 impl SurvivalCurve {
     /// The estimate from these values. Those that are only bounded count as larger than known ones
     /// of the same value.
-    pub(crate) fn from_values(seen: &mut [SeenValue]) -> SurvivalCurve {
-        seen.sort_shared_by(|a, b| a.value.total_cmp(&b.value).then(b.known.cmp(&a.known)));
-        let (mut survival, mut points) = (1.0, Vec::with_capacity(seen.len()));
-        for (at, one) in seen.iter().enumerate() {
-            if one.known {
-                survival *= 1.0 - 1.0 / (seen.len() - at) as f64;
-                points.push((one.value, 1.0 - survival));
+    pub(crate) fn from_values(values: &mut [SeenValue]) -> SurvivalCurve {
+        values.sort_shared_by(|a, b| a.value.total_cmp(&b.value).then(b.known.cmp(&a.known)));
+        let (mut survival, mut points) = (1.0, Vec::with_capacity(values.len()));
+        for (at, entry) in values.iter().enumerate() {
+            if entry.known {
+                survival *= 1.0 - 1.0 / (values.len() - at) as f64;
+                points.push((entry.value, 1.0 - survival));
             }
         }
         SurvivalCurve { points }
@@ -104,12 +104,18 @@ mod tests {
     fn what_is_bounded_only_weighs_on_what_is_larger() {
         // By hand: of five, one at 1; two at risk of three at 3 after one was lost at 2; the last
         // at 4 of two.
-        let seen = |value: f64, known| SeenValue { value, known };
-        let mut list = [seen(4.0, true), seen(1.0, true), seen(2.0, false), seen(3.0, true), seen(5.0, false)];
+        let observation = |value: f64, is_exact| SeenValue { value, known: is_exact };
+        let mut list = [
+            observation(4.0, true),
+            observation(1.0, true),
+            observation(2.0, false),
+            observation(3.0, true),
+            observation(5.0, false),
+        ];
         let curve = SurvivalCurve::from_values(&mut list);
-        let left = [0.8, 0.8 * 2.0 / 3.0, 0.8 * 2.0 / 3.0 / 2.0];
-        for (point, (value, left)) in curve.points.iter().zip([1.0, 3.0, 4.0].into_iter().zip(left)) {
-            assert!((point.0 - value).abs() < 1e-12 && (point.1 - (1.0 - left)).abs() < 1e-12, "{point:?}");
+        let shares = [0.8, 0.8 * 2.0 / 3.0, 0.8 * 2.0 / 3.0 / 2.0];
+        for (point, (value, share)) in curve.points.iter().zip([1.0, 3.0, 4.0].into_iter().zip(shares)) {
+            assert!((point.0 - value).abs() < 1e-12 && (point.1 - (1.0 - share)).abs() < 1e-12, "{point:?}");
         }
         assert_eq!(curve.quantile(0.19), Some(1.0));
         assert_eq!(curve.quantile(0.5), Some(4.0));

@@ -87,10 +87,9 @@ impl PresentJobs {
             world.here.extend(ids.filter(|&id| view.is_known(id) && view.phase(id) == Phase::Held).map(present_job));
             world.here.extend(view.suspended_jobs().map(present_job));
         }
-        world.here.sort_shared_by_key(|here| here.id);
-        let ran = world.here.iter().filter(|here| here.ran >= 0);
-        world.siblings =
-            ran.map(|here| Sibling { kin: here.kin, start: world.now.0 - here.ran, ran: here.ran }).collect();
+        world.here.sort_shared_by_key(|job| job.id);
+        let ran = world.here.iter().filter(|job| job.ran >= 0);
+        world.siblings = ran.map(|job| Sibling { kin: job.kin, start: world.now.0 - job.ran, ran: job.ran }).collect();
         world.siblings.sort_shared_by_key(|sibling| (sibling.kin.user, Reverse(sibling.start), sibling.kin));
         world
     }
@@ -108,7 +107,7 @@ impl PresentJobs {
     }
 
     pub(crate) fn find_job(&self, id: JobId) -> Option<usize> {
-        self.here.binary_search_by_key(&id, |here| here.id).ok()
+        self.here.binary_search_by_key(&id, |job| job.id).ok()
     }
 }
 

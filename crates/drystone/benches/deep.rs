@@ -25,14 +25,14 @@ use std::time::Duration;
 /// which any part is needed.
 fn burst(jobs: usize) -> Workload {
     let mut rng = ChaCha8Rng::seed_from_u64(1);
-    let (mut all, mut truth) = (Vec::new(), Vec::new());
+    let (mut job_list, mut truth) = (Vec::new(), Vec::new());
     for number in 1..=jobs {
         let estimate = f64::exp(rng.random_range(60f64.ln()..86_400f64.ln())) as i64;
         let run = Span(rng.random_range(0..=estimate));
-        all.push(Job::new(Time(0), rng.random_range(1..=256u32), Span(estimate)));
+        job_list.push(Job::new(Time(0), rng.random_range(1..=256u32), Span(estimate)));
         truth.push(Truth { run, number: number as i64, status: LogStatus::Unknown });
     }
-    Workload::new(Machine::new(1_024), all, truth, Provenance::default()).expect("sound")
+    Workload::new(Machine::new(1_024), job_list, truth, Provenance::default()).expect("sound")
 }
 
 /// As a log of such a machine, at a load at which as many wait.
@@ -70,16 +70,16 @@ fn conservative(deep_from: usize) -> Scheduler {
 
 fn row(name: &str, workload: &Workload, fast: Build, obvious: Option<Build>) {
     let (mut best, mut beside) = (Duration::MAX, Duration::MAX);
-    let (mut spent, mut runs) = (Duration::ZERO, 0);
-    while runs == 0 || spent < Duration::from_secs(4) && runs < 20 {
+    let (mut total_time, mut runs) = (Duration::ZERO, 0);
+    while runs == 0 || total_time < Duration::from_secs(4) && runs < 20 {
         let (time, schedule) = simulate(workload, fast);
         best = best.min(time);
-        spent += time;
+        total_time += time;
         if let Some(obvious) = obvious {
-            let (time, theirs) = simulate(workload, obvious);
-            assert!(schedule.spans == theirs.spans, "{name}: two schedules");
+            let (time, rival_schedule) = simulate(workload, obvious);
+            assert!(schedule.spans == rival_schedule.spans, "{name}: two schedules");
             beside = beside.min(time);
-            spent += time;
+            total_time += time;
         }
         runs += 1;
     }
@@ -122,28 +122,28 @@ fn text(name: &str, policy: &str, workload: &Workload) {
 fn main() {
     let words: Vec<String> = std::env::args().skip(1).filter(|word| !word.starts_with("--")).collect();
     let slow = words.iter().any(|word| word == "slow");
-    let named: Vec<&String> = words.iter().filter(|word| *word != "slow").collect();
-    let wanted = |name: &str| named.is_empty() || named.iter().any(|word| name.contains(word.as_str()));
-    if wanted("conservative, naive") {
+    let filters: Vec<&String> = words.iter().filter(|word| *word != "slow").collect();
+    let has_row = |name: &str| filters.is_empty() || filters.iter().any(|word| name.contains(word.as_str()));
+    if has_row("conservative, naive") {
         naive(300);
     }
-    conservative_rows(&wanted, slow);
-    other_rows(&wanted, slow);
+    conservative_rows(&has_row, slow);
+    other_rows(&has_row, slow);
 }
 
-fn conservative_rows(wanted: &dyn Fn(&str) -> bool, slow: bool) {
+fn conservative_rows(has_row: &dyn Fn(&str) -> bool, slow: bool) {
     let new: Build = || Scheduler::new(Box::new(Conservative::new(Notice::Immediate)));
     let old: Build = || conservative(usize::MAX);
     for jobs in [1_000, 2_000, 5_000, 10_000] {
         let name = format!("conservative, burst of {jobs}");
-        if wanted(&name) && (slow || jobs < 10_000) {
+        if has_row(&name) && (slow || jobs < 10_000) {
             row(&name, &burst(jobs), new, (slow || jobs < 5_000).then_some(old));
         }
     }
     let logs = [("KTH-SP2-1996-2.1-cln", 100), ("SDSC-BLUE-2000-4.1-cln", 1_152), ("CTC-SP2-1996-3.1-cln", 338)];
     for (log_name, procs) in logs {
         let name = format!("conservative, {}", &log_name[..8]);
-        if wanted(&name)
+        if has_row(&name)
             && let Some(workload) = log(log_name, procs)
         {
             row(&name, &workload, new, Some(old));
@@ -154,21 +154,21 @@ fn conservative_rows(wanted: &dyn Fn(&str) -> bool, slow: bool) {
         [("HPC2N", 240, 202_871, 0.74, false), ("CEA Curie", 80_640, 312_807, 0.89, true)]
     {
         let name = format!("conservative, like {what}");
-        if wanted(&name) && (slow || !deep) {
+        if has_row(&name) && (slow || !deep) {
             row(&name, &like(procs, jobs, load), new, Some(old));
         }
     }
 }
 
-fn other_rows(wanted: &dyn Fn(&str) -> bool, slow: bool) {
-    if wanted("slack, burst") {
+fn other_rows(has_row: &dyn Fn(&str) -> bool, slow: bool) {
+    if has_row("slack, burst") {
         [500, 1_000].iter().for_each(|&jobs| text(&format!("burst of {jobs}"), "slack", &burst(jobs)));
     }
-    if wanted("slack, like HPC2N") && slow {
+    if has_row("slack, like HPC2N") && slow {
         text("like HPC2N", "slack", &like(240, 202_871, 0.74));
     }
     for policy in ["is", "ss", "tss"] {
-        if wanted(&format!("{policy}, CTC"))
+        if has_row(&format!("{policy}, CTC"))
             && let Some(workload) = log("CTC-SP2-1996-3.1-cln", 338)
         {
             text("CTC-SP2", policy, &workload);
@@ -176,14 +176,14 @@ fn other_rows(wanted: &dyn Fn(&str) -> bool, slow: bool) {
         // The same jobs on machines of other sizes: each needs this many times as many processors.
         for times in [1, 100, 10_000] {
             let name = format!("{} processors", 1_000 * times);
-            if wanted(&format!("{policy}, {name}")) {
+            if has_row(&format!("{policy}, {name}")) {
                 text(&name, policy, &widened(times));
             }
         }
     }
     for horizon in ["all", "100", "30"] {
         let policy = format!("goal(horizon={horizon})");
-        if wanted(&policy) {
+        if has_row(&policy) {
             text("burst of 300", &policy, &burst(300));
             text("default", &policy, &drystone::generate::default_workload().expect("the embedded workload"));
         }

@@ -35,8 +35,8 @@ fn task(waiting: usize, running: usize) -> GoalTask {
         })
         .collect();
     candidates.sort_by_key(|job| job.submit);
-    let held: u32 = ends.iter().map(|e| e.1).sum();
-    GoalTask { now: Time::ZERO, free: PROCS - held, running: ends, waiting: candidates, ..GoalTask::default() }
+    let busy_procs: u32 = ends.iter().map(|e| e.1).sum();
+    GoalTask { now: Time::ZERO, free: PROCS - busy_procs, running: ends, waiting: candidates, ..GoalTask::default() }
 }
 
 /// The obvious loop: DDS down to its second iteration, the profile copied for every node.
@@ -61,8 +61,9 @@ impl Copied {
         let steps = &mut new.steps;
         // From the front, and on behind whatever is in the way.
         let mut at = 0;
-        let blocked = |at: usize, end: i64| steps[at..].iter().take_while(|s| s.0 < end).position(|s| s.1 < job.procs);
-        while let Some(by) = blocked(at, steps[at].0 + job.span) {
+        let find_block =
+            |at: usize, end: i64| steps[at..].iter().take_while(|s| s.0 < end).position(|s| s.1 < job.procs);
+        while let Some(by) = find_block(at, steps[at].0 + job.span) {
             at += by + 1;
         }
         let (start, end) = (steps[at].0, steps[at].0 + job.span);
@@ -79,15 +80,15 @@ impl Copied {
 }
 
 impl Naive {
-    fn visit(&mut self, above: &Copied, left: &[usize], depth: usize, iteration: usize) {
-        if left.is_empty() {
+    fn visit(&mut self, above: &Copied, queue: &[usize], depth: usize, iteration: usize) {
+        if queue.is_empty() {
             let value = (above.excess, (above.slowdown * 1e3) as i64);
             self.best = self.best.min(value);
             return;
         }
         let branches = match depth.cmp(&iteration) {
-            std::cmp::Ordering::Less => 0..left.len(),
-            std::cmp::Ordering::Equal => 1..left.len(),
+            std::cmp::Ordering::Less => 0..queue.len(),
+            std::cmp::Ordering::Equal => 1..queue.len(),
             std::cmp::Ordering::Greater => 0..1,
         };
         for branch in branches {
@@ -95,8 +96,8 @@ impl Naive {
                 return;
             }
             self.nodes += 1;
-            let below = above.place(&self.jobs[left[branch]], self.threshold);
-            let mut rest = left.to_vec();
+            let below = above.place(&self.jobs[queue[branch]], self.threshold);
+            let mut rest = queue.to_vec();
             rest.remove(branch);
             self.visit(&below, &rest, depth + 1, iteration);
         }
@@ -117,10 +118,10 @@ fn naive(task: &GoalTask, limit: u64) -> u64 {
         steps.push((end.0, free));
     }
     let root = Copied { steps, excess: 0, slowdown: 0.0 };
-    let all: Vec<usize> = (0..jobs.len()).collect();
+    let indices: Vec<usize> = (0..jobs.len()).collect();
     let mut naive = Naive { jobs, nodes: 0, limit, best: (i64::MAX, i64::MAX), threshold: task.oldest_wait() };
-    for iteration in 0..all.len() {
-        naive.visit(&root, &all, 1, iteration);
+    for iteration in 0..indices.len() {
+        naive.visit(&root, &indices, 1, iteration);
     }
     black_box(naive.best);
     naive.nodes
@@ -158,8 +159,8 @@ fn main() {
                 let mut searcher = GoalSearch::default();
                 speed(|| searcher.run(black_box(&task), &settings, None).effort.nodes)
             };
-            let (search, unpruned) = (of(Prune::Earliest), of(Prune::Never));
-            println!("| {waiting}/{running} | `{text}` | {search:.1} | {unpruned:.1} | {naive:.1} |");
+            let (search, full_search) = (of(Prune::Earliest), of(Prune::Never));
+            println!("| {waiting}/{running} | `{text}` | {search:.1} | {full_search:.1} | {naive:.1} |");
         }
     }
 }

@@ -42,8 +42,8 @@ fn on_nodes(workload: &Workload, cores: u32, fill: NodeFill, memory: bool) -> Wo
     let nodes = machine.procs / cores;
     let each = u64::from(cores) * 2 * GB;
     let mut table = ResourceTableBuilder::new();
-    let all = Resource::new("mem", ResourceUnit::Kilobytes, u64::from(nodes) * each);
-    let mem = table.add_resource(all).expect("new");
+    let resource = Resource::new("mem", ResourceUnit::Kilobytes, u64::from(nodes) * each);
+    let mem = table.add_resource(resource).expect("new");
     let names = (0..nodes).map(|node| format!("n{node}")).collect();
     table.add_class(NodeClass { nodes: names, cores, memory_kb: each, ..NodeClass::default() });
     table.set_fill(fill);
@@ -66,15 +66,15 @@ fn on_nodes(workload: &Workload, cores: u32, fill: NodeFill, memory: bool) -> Wo
 /// a fifth of the jobs up to 4 of 25 GPUs, for a tenth up to 3 of 8 licences.
 fn counted(workload: &Workload) -> Workload {
     let (machine, mut jobs, truth, provenance) = workload.clone().into_parts();
-    let all = u64::from(machine.procs) * GB;
+    let total_memory = u64::from(machine.procs) * GB;
     let mut table = ResourceTableBuilder::new();
     let mut resource = |name, unit, total| table.add_resource(Resource::new(name, unit, total)).expect("new");
-    let mem = resource("mem", ResourceUnit::Kilobytes, all);
+    let mem = resource("mem", ResourceUnit::Kilobytes, total_memory);
     let gpu = resource("gpu", ResourceUnit::Count, 25);
     let licence = resource("license:solver", ResourceUnit::Count, 8);
     let mut rng = ChaCha8Rng::seed_from_u64(1);
     for job in &mut jobs {
-        let kb = (rng.random_range(1..=8u64) * 256 * MB * u64::from(job.procs)).min(all);
+        let kb = (rng.random_range(1..=8u64) * 256 * MB * u64::from(job.procs)).min(total_memory);
         let mut totals = vec![(mem, kb)];
         if rng.random_range(0..5) == 0 {
             totals.push((gpu, rng.random_range(1..=4)));
@@ -100,15 +100,15 @@ fn kth() -> Option<Workload> {
 
 fn simulate(name: &str, policy: &str, workload: &Workload) {
     let spec: PolicySpec = policy.parse().expect("known");
-    let (mut best, mut spent, mut runs) = (Duration::MAX, Duration::ZERO, 0);
-    while runs == 0 || spent < Duration::from_secs(3) && runs < 20 {
+    let (mut best, mut total_time, mut runs) = (Duration::MAX, Duration::ZERO, 0);
+    while runs == 0 || total_time < Duration::from_secs(3) && runs < 20 {
         let before = processor_time();
         Simulation::new(workload.machine(), spec.build_scheduler(), WorkloadReplay::new(workload))
             .run(&mut ())
             .expect("a sound policy");
         let time = processor_time() - before;
         best = best.min(time);
-        spent += time;
+        total_time += time;
         runs += 1;
     }
     let (jobs, best) = (workload.len(), best.as_secs_f64());
@@ -119,30 +119,30 @@ fn simulate(name: &str, policy: &str, workload: &Workload) {
 
 fn main() {
     let words: Vec<String> = std::env::args().skip(1).filter(|word| !word.starts_with("--")).collect();
-    let wanted = |name: &str| words.is_empty() || words.iter().any(|word| name.contains(word.as_str()));
+    let has_row = |name: &str| words.is_empty() || words.iter().any(|word| name.contains(word.as_str()));
     for (policy, jobs) in [("easy", 30_000), ("easy++", 30_000), ("conservative", 5_000)] {
-        for (what, cores, fill, memory) in [
+        for (label, cores, fill, memory) in [
             ("processors, packed", 8, NodeFill::Pack, false),
             ("packed", 8, NodeFill::Pack, true),
             ("spread", 8, NodeFill::Spread, true),
             ("whole", 8, NodeFill::Whole, true),
         ] {
-            let name = format!("1,000 nodes, {what}");
-            if wanted(&format!("{policy}, {name}")) {
+            let name = format!("1,000 nodes, {label}");
+            if has_row(&format!("{policy}, {name}")) {
                 simulate(&name, policy, &on_nodes(&like(1_000 * cores, jobs, 0.72), cores, fill, memory));
             }
-            let name = format!("1,000 nodes, {what}, small jobs");
-            if wanted(&format!("{policy}, {name}")) {
+            let name = format!("1,000 nodes, {label}, small jobs");
+            if has_row(&format!("{policy}, {name}")) {
                 simulate(&name, policy, &on_nodes(&small(1_000 * cores, jobs), cores, fill, memory));
             }
         }
     }
     let name = "78 nodes, packed, small jobs";
-    if wanted(&format!("conservative, {name}")) {
+    if has_row(&format!("conservative, {name}")) {
         simulate(name, "conservative(horizon=all)", &on_nodes(&small(78 * 64, 13_000), 64, NodeFill::Pack, true));
     }
     for policy in ["easy", "easy++", "conservative"] {
-        if wanted(&format!("{policy}, counted")) {
+        if has_row(&format!("{policy}, counted")) {
             simulate("counted, generated", policy, &counted(&like(128, 30_000, 0.72)));
             kth().iter().for_each(|log| simulate("counted, KTH", policy, &counted(log)));
             kth().iter().for_each(|log| simulate("processors, KTH", policy, log));

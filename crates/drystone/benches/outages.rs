@@ -56,18 +56,18 @@ impl Observer for Waiting {
 }
 
 /// Processor time, and jobs that wait where that is asked for.
-fn simulate(policy: &PolicySpec, workload: &Workload, lost: Option<&Outages>, watch: bool) -> (Duration, f64) {
+fn simulate(policy: &PolicySpec, workload: &Workload, outages: Option<&Outages>, watch: bool) -> (Duration, f64) {
     let (first, last) = workload.submit_range().expect("jobs");
     let mut waiting = Waiting { until: last, since: first, ..Waiting::default() };
     let machine = workload.machine();
     let before = processor_time();
-    match (lost, watch) {
-        (Some(lost), true) => {
-            let source = Happenings::new(workload, lost, false);
+    match (outages, watch) {
+        (Some(outage_table), true) => {
+            let source = Happenings::new(workload, outage_table, false);
             Simulation::new(machine, policy.build_scheduler(), source).run(&mut waiting).expect("a sound policy");
         }
-        (Some(lost), false) => {
-            let source = Happenings::new(workload, lost, false);
+        (Some(outage_table), false) => {
+            let source = Happenings::new(workload, outage_table, false);
             Simulation::new(machine, policy.build_scheduler(), source).run(&mut ()).expect("a sound policy");
         }
         (None, true) => {
@@ -91,40 +91,40 @@ fn row(text: &str, name: &str, node: u32) {
     let (first, last) = plain.submit_range().expect("jobs");
     let lost =
         draw_outages(&OutageParams { node, ..OutageParams::new(plain.machine(), first, last, 7) }).expect("sound");
-    let wait = |workload: &Workload, lost: Option<&Outages>| simulate(&policy, workload, lost, true).1;
+    let wait = |workload: &Workload, outages: Option<&Outages>| simulate(&policy, workload, outages, true).1;
     let (without, with) = (wait(&plain, None), wait(&plain, Some(&lost)));
-    let squeezed = (51..100).map(|step| f64::from(step) / 50.0).find_map(|factor| {
+    let dense_choice = (51..100).map(|step| f64::from(step) / 50.0).find_map(|factor| {
         let workload = log(name, Some(factor))?;
         let waiting = wait(&workload, None);
         (waiting >= with).then_some((factor, waiting, workload))
     });
-    let (factor, equal, squeezed) = squeezed.expect("a load at which as many wait");
-    let runs: [(&Workload, Option<&Outages>); 3] = [(&plain, None), (&plain, Some(&lost)), (&squeezed, None)];
+    let (factor, equal, dense_log) = dense_choice.expect("a load at which as many wait");
+    let runs: [(&Workload, Option<&Outages>); 3] = [(&plain, None), (&plain, Some(&lost)), (&dense_log, None)];
     let mut best = [Duration::MAX; 3];
-    let (mut spent, mut turns) = (Duration::ZERO, 0);
-    while turns == 0 || spent < Duration::from_secs(4) && turns < 30 {
-        for (best, (workload, lost)) in best.iter_mut().zip(runs) {
-            let (time, _) = simulate(&policy, workload, lost, false);
+    let (mut total_time, mut turns) = (Duration::ZERO, 0);
+    while turns == 0 || total_time < Duration::from_secs(4) && turns < 30 {
+        for (best, (workload, outages)) in best.iter_mut().zip(runs) {
+            let (time, _) = simulate(&policy, workload, outages, false);
             *best = time.min(*best);
-            spent += time;
+            total_time += time;
         }
         turns += 1;
     }
-    let [plain, lost, squeezed] = best.map(|time| time.as_secs_f64());
+    let [plain, outage_time, dense_time] = best.map(|time| time.as_secs_f64());
     println!(
-        "{:24} waiting {without:6.1} {with:6.1}, {equal:6.1} with submit times / {factor:.2}; seconds {plain:8.4} {lost:8.4}, {squeezed:8.4}; \
+        "{:24} waiting {without:6.1} {with:6.1}, {equal:6.1} with submit times / {factor:.2}; seconds {plain:8.4} {outage_time:8.4}, {dense_time:8.4}; \
          speed {:.2}, where as many wait {:.2}",
         format!("{text}, {}", &name[..name.len().min(9)]),
-        plain / lost,
-        squeezed / lost
+        plain / outage_time,
+        dense_time / outage_time
     );
 }
 
 fn main() {
     let words: Vec<String> = std::env::args().skip(1).filter(|word| !word.starts_with("--")).collect();
     let slow = words.iter().any(|word| word == "slow");
-    let named: Vec<&String> = words.iter().filter(|word| *word != "slow").collect();
-    let wanted = |name: &str| named.is_empty() || named.iter().any(|word| name.contains(word.as_str()));
+    let filters: Vec<&String> = words.iter().filter(|word| *word != "slow").collect();
+    let has_row = |name: &str| filters.is_empty() || filters.iter().any(|word| name.contains(word.as_str()));
     let logs = [("KTH-SP2-1996-2.1-cln", 1, "KTH"), ("SDSC-BLUE-2000-4.1-cln", 8, "BLUE")];
     for (log, node, short) in logs {
         let policies = ["greedy", "easy", "easy++", "conservative", "multiqueue", "slack", "ss", "tss", "goal"];
@@ -132,7 +132,7 @@ fn main() {
             let takes_minutes =
                 short == "BLUE" && ["slack", "ss", "tss"].contains(&policy) || policy.starts_with("goal");
             let name = format!("{policy}, {short}");
-            if wanted(&name) && (slow || !takes_minutes) && !(short == "BLUE" && policy.starts_with("goal")) {
+            if has_row(&name) && (slow || !takes_minutes) && !(short == "BLUE" && policy.starts_with("goal")) {
                 row(policy, log, node);
             }
         }

@@ -73,13 +73,13 @@ fn insert(c: &mut Criterion) {
                 session.note_arrival(now, &job, None).expect("possible");
                 session.decide(now).expect("a sound policy");
             }
-            let saved = session.save().expect("saved");
+            let bytes = session.save().expect("saved");
             let next = Job::new(now, 4, Span(1_800));
             group.bench_function(BenchmarkId::new(policy, waiting), |b| {
                 b.iter_batched_ref(
                     || {
                         let mut session = new();
-                        session.load(&saved).expect("loaded");
+                        session.load(&bytes).expect("loaded");
                         session
                     },
                     |session| {

@@ -14,17 +14,17 @@ use std::hint::black_box;
 fn workloads() -> Vec<(&'static str, Workload)> {
     let ordinary = Params { length: WorkloadLength::Jobs(20_000), ..default_params() };
     let deep = Params { length: WorkloadLength::Span(Span(30 * Span::DAY.0)), ..deep_queue_params() };
-    let mut all = Vec::new();
+    let mut list = Vec::new();
     for (name, params) in [("ordinary", ordinary), ("deep", deep)] {
-        all.extend(generate_workload(&params).ok().map(|workload| (name, workload)));
+        list.extend(generate_workload(&params).ok().map(|workload| (name, workload)));
     }
-    let Some(shared) = std::env::var_os("DRYSTONE_SHARED").map(std::path::PathBuf::from) else { return all };
+    let Some(root) = std::env::var_os("DRYSTONE_SHARED").map(std::path::PathBuf::from) else { return list };
     for (name, log, procs) in [("SDSC SP2", "SDSC-SP2-1998-4.2-cln", 128), ("KTH", "KTH-SP2-1996-2.1-cln", 100)] {
         let options = CleaningOptions { procs: Some(procs), ..CleaningStudy::Kettimuthu2005.options() };
-        let loaded = drystone::log::load_log(shared.join(format!("traces/{log}.swf.gz")), &options);
-        all.extend(loaded.ok().map(|loaded| (name, loaded.workload)));
+        let log_result = drystone::log::load_log(root.join(format!("traces/{log}.swf.gz")), &options);
+        list.extend(log_result.ok().map(|source| (name, source.workload)));
     }
-    all
+    list
 }
 
 fn policies(c: &mut Criterion) {

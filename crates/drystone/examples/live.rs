@@ -39,9 +39,9 @@ fn main() -> Result<(), Box<dyn Error>> {
             }
         }
         // A daemon may be stopped here and go on after a restart.
-        let saved = session.save()?;
+        let bytes = session.save()?;
         session = self::session()?;
-        session.load(&saved)?;
+        session.load(&bytes)?;
 
         let Some(next) = ends.iter().map(|&(end, _)| end).chain(session.next_due_time()).min() else { break };
         now = next;

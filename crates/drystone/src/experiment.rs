@@ -86,8 +86,8 @@ pub struct PoolMeasured {
 }
 
 impl<'a> From<&'a ExperimentResult> for MetricSource<'a> {
-    fn from(measured: &'a ExperimentResult) -> MetricSource<'a> {
-        MetricSource { report: &measured.report, promises: Some(&measured.promises) }
+    fn from(result: &'a ExperimentResult) -> MetricSource<'a> {
+        MetricSource { report: &result.report, promises: Some(&result.promises) }
     }
 }
 
@@ -291,11 +291,13 @@ impl<'a> Experiment<'a> {
         let mut audit = self.promises.then(PromiseAudit::default);
         let mut ended_counter = EndedCounter { progress: self.progress, ended: 0 };
         let watching = &mut ((&mut collector, &mut audit), (&mut ended_counter, &mut *also));
-        let Some((pools, left)) = side_by_side::run_pools(self, division, &config, watching)? else { return Ok(None) };
+        let Some((pools, rest_count)) = side_by_side::run_pools(self, division, &config, watching)? else {
+            return Ok(None);
+        };
         let promises = audit.map(|audit| audit.kept_promises().with_numbers(self.whole)).unwrap_or_default();
         let mut report = collector.finish();
         if let Some(disruptions) = &mut report.disruptions {
-            disruptions.left = left;
+            disruptions.left = rest_count;
         }
         Ok(Some(ExperimentResult { report, promises, pools, took: since.elapsed() }))
     }

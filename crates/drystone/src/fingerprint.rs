@@ -36,13 +36,13 @@ pub fn compute_fingerprint(workload: &Workload) -> String {
         ]);
     }
     hasher.update(&buffer);
-    if let Some(known) = workload.circumstances() {
+    if let Some(circumstances) = workload.circumstances() {
         let mut table = Vec::new();
         // Memory takes all.
         let _ = circumstances::write_circumstances(workload, &mut table);
         hasher.update(&table);
-        if !known.limits.is_empty() {
-            hash_limits(workload, &known.limits, &mut hasher);
+        if !circumstances.limits.is_empty() {
+            hash_limits(workload, &circumstances.limits, &mut hasher);
         }
     }
     if let Some(table) = workload.resources() {

@@ -142,9 +142,11 @@ fn written_date(text: &str, today: i64) -> Option<i64> {
     let parts = |sign: char| -> Option<Vec<i16>> { text.split(sign).map(|part| part.parse().ok()).collect() };
     let plain = text.bytes().all(|b| b.is_ascii_digit() || b == b'-' || b == b'/');
     let (year, month, day) = match (parts('-').filter(|_| plain), parts('/').filter(|_| plain)) {
-        (Some(all), _) if all.len() == 3 && text.find('-') == Some(4) => (all[0], all[1], all[2]),
-        (_, Some(all)) if all.len() == 3 => (if all[2] < 100 { all[2] + 2_000 } else { all[2] }, all[0], all[1]),
-        (_, Some(all)) if all.len() == 2 => (year_of(today)?, all[0], all[1]),
+        (Some(numbers), _) if numbers.len() == 3 && text.find('-') == Some(4) => (numbers[0], numbers[1], numbers[2]),
+        (_, Some(numbers)) if numbers.len() == 3 => {
+            (if numbers[2] < 100 { numbers[2] + 2_000 } else { numbers[2] }, numbers[0], numbers[1])
+        }
+        (_, Some(numbers)) if numbers.len() == 2 => (year_of(today)?, numbers[0], numbers[1]),
         _ => return None,
     };
     let date = Date::new(year, i8::try_from(month).ok()?, i8::try_from(day).ok()?).ok()?;

@@ -108,8 +108,8 @@ fn simulate_all(policies: &[String], workload: &Workload) -> Result<Vec<Waits>, 
             scope.spawn(|| {
                 while let Some(at) = Some(next.fetch_add(1, Ordering::Relaxed)).filter(|&at| at < policies.len()) {
                     let waits = simulate_policy(&policies[at], workload);
-                    if let Ok(mut done) = results.lock() {
-                        done[at] = Some(waits);
+                    if let Ok(mut slots) = results.lock() {
+                        slots[at] = Some(waits);
                     }
                 }
             });

@@ -82,15 +82,15 @@ fn parse_study(mut args: impl Iterator<Item = String>) -> Option<(CoverageStudy,
 /// One row over some cells: means of logs, the lowest tenth of cells, the geometric mean of widths.
 fn print_row(
     name: &str,
-    all: &[CoverageCell],
+    grid: &[CoverageCell],
     comparisons: &[CoverageComparison],
     is_in: impl Fn(&CoverageCell) -> bool,
 ) {
-    let cells: Vec<&CoverageCell> = all.iter().filter(|cell| is_in(cell)).collect();
+    let cells: Vec<&CoverageCell> = grid.iter().filter(|cell| is_in(cell)).collect();
     let share =
-        |part: fn(&CoverageCell) -> usize, of: fn(&CoverageCell) -> usize, kept: &dyn Fn(&CoverageCell) -> bool| {
+        |part: fn(&CoverageCell) -> usize, of: fn(&CoverageCell) -> usize, filter: &dyn Fn(&CoverageCell) -> bool| {
             let sum = |count: fn(&CoverageCell) -> usize| -> usize {
-                cells.iter().filter(|cell| kept(cell)).map(|cell| count(cell)).sum()
+                cells.iter().filter(|cell| filter(cell)).map(|cell| count(cell)).sum()
             };
             let whole = sum(of);
             if whole == 0 { "-".to_string() } else { format!("{:.3}", sum(part) as f64 / whole as f64) }
@@ -112,11 +112,11 @@ fn print_row(
     );
 }
 
-fn print_cells(all: &[CoverageCell], comparisons: &[CoverageComparison]) {
+fn print_cells(grid: &[CoverageCell], comparisons: &[CoverageComparison]) {
     println!(
         "| load | weeks | comparison | measure | change | holds | width | without 0 | decided |\n|---|---|---|---|---|---|---|---|---|"
     );
-    for cell in all {
+    for cell in grid {
         println!(
             "| {} | {} | {} | {} | {:+.1} % | {:.3} of {} | {:.2} | {} | {} |",
             cell.load,

@@ -39,13 +39,13 @@ use std::time::Duration;
 
 pub(crate) fn main(args: Vec<String>) -> ExitCode {
     let outcome = match args.split_first() {
-        Some((what, logs)) if what == "claims" && !logs.is_empty() => print_claims(logs),
-        Some((what, [log, month])) if what == "curves" => print_curves(log, month),
-        Some((what, logs)) if what == "choices" && !logs.is_empty() => print_table(logs, CHOICES),
-        Some((what, logs)) if what == "beyond" && !logs.is_empty() => print_table(logs, BEYOND),
-        Some((what, logs)) if what == "runtimes" && !logs.is_empty() => print_table(logs, RUN_TIMES),
-        Some((what, [limit])) if what == "budget" => measure_budget(limit),
-        Some((what, rest)) if what == "months" => {
+        Some((command, logs)) if command == "claims" && !logs.is_empty() => print_claims(logs),
+        Some((command, [log, month])) if command == "curves" => print_curves(log, month),
+        Some((command, logs)) if command == "choices" && !logs.is_empty() => print_table(logs, CHOICES),
+        Some((command, logs)) if command == "beyond" && !logs.is_empty() => print_table(logs, BEYOND),
+        Some((command, logs)) if command == "runtimes" && !logs.is_empty() => print_table(logs, RUN_TIMES),
+        Some((command, [limit])) if command == "budget" => measure_budget(limit),
+        Some((command, rest)) if command == "months" => {
             let (logs, policies): (Vec<_>, Vec<_>) = rest.iter().cloned().partition(|arg| arg.contains(".swf"));
             print_table(&logs, &policies.iter().map(String::as_str).collect::<Vec<_>>())
         }
@@ -97,7 +97,7 @@ fn months_of(log: &str, load_wanted: Option<f64>) -> GeneratorResult<Vec<StudyMo
         let (begin, end) = (jobs[places.start].submit, jobs[places.end].submit);
         let area: f64 = places.clone().map(|i| f64::from(jobs[i].procs) * whole.truth()[i].run.as_f64()).sum();
         let offered_load = area / ((end - begin).as_f64() * f64::from(whole.machine().procs));
-        let factor = load_wanted.map_or(1.0, |wanted| (offered_load / wanted).min(1.0));
+        let factor = load_wanted.map_or(1.0, |target| (offered_load / target).min(1.0));
         let first = jobs.partition_point(|job| job.submit < begin - Span::WEEK);
         let last = jobs.partition_point(|job| job.submit < end + COOL_DOWN);
         let origin = jobs[first].submit;
@@ -143,10 +143,10 @@ struct Jobs {
 }
 
 impl Observer for Jobs {
-    fn note_end(&mut self, ended: &EndedJob<'_>) {
-        if self.period.0 <= ended.job.submit && ended.job.submit < self.period.1 {
-            self.waits.push((ended.wait_time().0, ended.outcome.ran.0));
-            self.users.push((ended.job.user, ended.wait_time().0));
+    fn note_end(&mut self, job_end: &EndedJob<'_>) {
+        if self.period.0 <= job_end.job.submit && job_end.job.submit < self.period.1 {
+            self.waits.push((job_end.wait_time().0, job_end.outcome.ran.0));
+            self.users.push((job_end.job.user, job_end.wait_time().0));
         }
     }
 }
@@ -160,8 +160,8 @@ fn simulate_month(month: &StudyMonth, policy: &str) -> GeneratorResult<Figures> 
         .run(&mut watching)?;
     let cpu = processor_time() - since;
     let (Jobs { mut waits, users, .. }, notes) = watching;
-    let mean_of = |whose: &dyn Fn(i32) -> bool| {
-        let waits: Vec<i64> = users.iter().filter(|job| whose(job.0)).map(|job| job.1).collect();
+    let mean_of = |is_member: &dyn Fn(i32) -> bool| {
+        let waits: Vec<i64> = users.iter().filter(|job| is_member(job.0)).map(|job| job.1).collect();
         waits.iter().sum::<i64>() as f64 / waits.len().max(1) as f64 / 3600.0
     };
     let n = waits.len() as f64;
@@ -184,9 +184,9 @@ fn simulate_month(month: &StudyMonth, policy: &str) -> GeneratorResult<Figures> 
 }
 
 /// Means over months.
-fn mean_figures(all: &[Figures]) -> Figures {
-    let n = all.len() as f64;
-    let of = |get: fn(&Figures) -> f64| all.iter().map(get).sum::<f64>() / n;
+fn mean_figures(figures: &[Figures]) -> Figures {
+    let n = figures.len() as f64;
+    let of = |get: fn(&Figures) -> f64| figures.iter().map(get).sum::<f64>() / n;
     Figures {
         wait: of(|f| f.wait),
         max_wait: of(|f| f.max_wait),
@@ -194,7 +194,7 @@ fn mean_figures(all: &[Figures]) -> Figures {
         max_slowdown: of(|f| f.max_slowdown),
         busiest: of(|f| f.busiest),
         light: of(|f| f.light),
-        cpu: all.iter().map(|f| f.cpu).max().unwrap_or_default(),
+        cpu: figures.iter().map(|f| f.cpu).max().unwrap_or_default(),
         searches: of(|f| f.searches),
         nodes: of(|f| f.nodes),
         exhausted: of(|f| f.exhausted),
@@ -267,29 +267,29 @@ const CLAIMS: [Claim; 11] = [
 fn print_claims(logs: &[String]) -> GeneratorResult<()> {
     let mut claim_counts = vec![[(0, 0); 2]; CLAIMS.len()];
     for log in logs {
-        for (level, wanted) in [(0, None), (1, Some(0.9))] {
-            let months = months_of(log, wanted)?;
+        for (level, target_load) in [(0, None), (1, Some(0.9))] {
+            let months = months_of(log, target_load)?;
             let mut by_policy = vec![Vec::new(); POLICIES.len()];
             for month in &months {
                 let figures: Vec<Figures> =
                     POLICIES.iter().map(|p| simulate_month(month, p)).collect::<GeneratorResult<_>>()?;
-                for (held, claim) in claim_counts.iter_mut().zip(CLAIMS) {
-                    held[level].0 += u32::from(claim.1(&figures));
-                    held[level].1 += 1;
+                for (counts, claim) in claim_counts.iter_mut().zip(CLAIMS) {
+                    counts[level].0 += u32::from(claim.1(&figures));
+                    counts[level].1 += 1;
                 }
                 let line: Vec<String> = figures
                     .iter()
                     .map(|f| format!("{:.2}/{:.0}/{:.1}/{:.0}", f.wait, f.max_wait, f.slowdown, f.max_slowdown))
                     .collect();
                 eprintln!("{} {} {}", name_of(log), month.name, line.join(" "));
-                for (all, figures) in by_policy.iter_mut().zip(figures) {
-                    all.push(figures);
+                for (list, figures) in by_policy.iter_mut().zip(figures) {
+                    list.push(figures);
                 }
             }
-            let load = wanted.map_or("the original load".to_string(), |w| format!("load {w}"));
+            let load = target_load.map_or("the original load".to_string(), |w| format!("load {w}"));
             println!("\n{} at {load}: means over {} months\n\n{HEAD}", name_of(log), months.len());
-            for (policy, all) in POLICIES.iter().zip(&by_policy) {
-                print_row(policy, &mean_figures(all));
+            for (policy, list) in POLICIES.iter().zip(&by_policy) {
+                print_row(policy, &mean_figures(list));
             }
         }
     }

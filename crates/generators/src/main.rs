@@ -44,7 +44,7 @@ const GENERATORS: [(&str, Generator); 13] = [
 fn main() -> ExitCode {
     let mut args = std::env::args().skip(1);
     let name = args.next().unwrap_or_default();
-    match GENERATORS.iter().find(|(known, _)| *known == name) {
+    match GENERATORS.iter().find(|(candidate, _)| *candidate == name) {
         Some((_, generator)) => generator(args.collect()),
         None => {
             let names: Vec<&str> = GENERATORS.iter().map(|(name, _)| *name).collect();

@@ -29,8 +29,8 @@ const BASELINE: &str = "easy";
 struct Rows(Collector);
 
 impl Observer for Rows {
-    fn note_end(&mut self, ended: &EndedJob<'_>) {
-        self.0.note_end(ended);
+    fn note_end(&mut self, job_end: &EndedJob<'_>) {
+        self.0.note_end(job_end);
     }
 }
 

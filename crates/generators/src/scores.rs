@@ -38,13 +38,16 @@ fn print_scores(args: &[String]) -> Result<(), Box<dyn std::error::Error>> {
         options.methods.retain(|method| names.split(',').any(|name| name == method.name()));
     }
     let fresh = spec.clone();
-    let believed_policy: PolicySpec = rest.get(4).map_or(Ok(spec), |believed| believed.parse())?;
-    let Some(found) = score_answers(&workload, &believed_policy, move || fresh.build_scheduler(), &options, &|_| {})?
+    let believed_policy: PolicySpec = rest.get(4).map_or(Ok(spec), |text| text.parse())?;
+    let Some(report) = score_answers(&workload, &believed_policy, move || fresh.build_scheduler(), &options, &|_| {})?
     else {
         return Ok(());
     };
-    println!("{} jobs, {} asked, {} unsettled, wait {:.0?} min", found.jobs, found.asked, found.unsettled, found.wait);
-    for score in &found.methods {
+    println!(
+        "{} jobs, {} asked, {} unsettled, wait {:.0?} min",
+        report.jobs, report.asked, report.unsettled, report.wait
+    );
+    for score in &report.methods {
         let overall = &score.all;
         println!(
             "{:16} {:6} crps {:7.1} log {:.3} mad {:6.1} cover {:.1}/{:.1} width {:6.0} p95 {:.1} caldev {:.4} skill {:.3?}",
@@ -61,7 +64,7 @@ fn print_scores(args: &[String]) -> Result<(), Box<dyn std::error::Error>> {
             score.skill.map(|s| [s.skill, s.low, s.high]),
         );
     }
-    for (state, score) in found.methods.last().map(|m| m.by_state.clone()).unwrap_or_default() {
+    for (state, score) in report.methods.last().map(|m| m.by_state.clone()).unwrap_or_default() {
         println!(
             "{:20} {} crps {:.1} {:.0}/{:.0}",
             state.name(),
@@ -71,7 +74,7 @@ fn print_scores(args: &[String]) -> Result<(), Box<dyn std::error::Error>> {
             100.0 * score.coverage[1]
         );
     }
-    println!("before plan {:?}, beyond {:.4}, promises {:?}", found.before_plan, found.beyond, found.promises);
+    println!("before plan {:?}, beyond {:.4}, promises {:?}", report.before_plan, report.beyond, report.promises);
     Ok(())
 }
 

@@ -17,8 +17,8 @@ use std::process::ExitCode;
 
 pub(crate) fn main(args: Vec<String>) -> ExitCode {
     let outcome = match args.split_first() {
-        Some((what, [log])) if what == "tables" => print_tables(Path::new(log)),
-        Some((what, logs)) if what == "tick" && !logs.is_empty() => print_ticks(logs),
+        Some((command, [log])) if command == "tables" => print_tables(Path::new(log)),
+        Some((command, logs)) if command == "tick" && !logs.is_empty() => print_ticks(logs),
         _ => Err("usage: slack_study tables KTH-SP2-1996-2.swf.gz | slack_study tick LOG...".into()),
     };
     match outcome {
@@ -51,19 +51,19 @@ struct SlackSumming<'a> {
 }
 
 impl Observer for SlackSumming<'_> {
-    fn note_end(&mut self, ended: &EndedJob<'_>) {
+    fn note_end(&mut self, job_end: &EndedJob<'_>) {
         let s = &mut self.sums;
-        let group = &mut s.wait[usize::from(!ended.id.index().is_multiple_of(5))];
-        group.0 += ended.wait_time().as_f64();
+        let group = &mut s.wait[usize::from(!job_end.id.index().is_multiple_of(5))];
+        group.0 += job_end.wait_time().as_f64();
         group.1 += 1;
-        if ended.outcome.ran < self.workload.truth()[ended.id.index()].run {
+        if job_end.outcome.ran < self.workload.truth()[job_end.id.index()].run {
             s.killed += 1;
-            s.lost += f64::from(ended.job.procs) * ended.outcome.ran.as_f64() / 3600.0;
+            s.lost += f64::from(job_end.job.procs) * job_end.outcome.ran.as_f64() / 3600.0;
         } else {
-            s.saved += u32::from(ended.outcome.ran > ended.job.estimate);
+            s.saved += u32::from(job_end.outcome.ran > job_end.job.estimate);
         }
-        let run = ended.outcome.ran.as_f64();
-        s.slowdown += ((ended.wait_time().as_f64() + run) / run.max(10.0)).max(1.0);
+        let run = job_end.outcome.ran.as_f64();
+        s.slowdown += ((job_end.wait_time().as_f64() + run) / run.max(10.0)).max(1.0);
         s.jobs += 1;
     }
 }
@@ -139,9 +139,10 @@ const TABLE_3: [(&str, [f64; 4]); 5] = [
 ];
 
 /// Paper, ours, deviation: three cells of a row.
-fn comparison_cells(paper: f64, ours: f64) -> String {
-    let deviation = if paper == ours { "0.0".into() } else { format!("{:+.1}", 100.0 * (ours - paper) / paper) };
-    format!(" {paper:.1} | {ours:.1} | {deviation} % |")
+fn comparison_cells(paper: f64, own_mean: f64) -> String {
+    let deviation =
+        if paper == own_mean { "0.0".into() } else { format!("{:+.1}", 100.0 * (own_mean - paper) / paper) };
+    format!(" {paper:.1} | {own_mean:.1} | {deviation} % |")
 }
 
 fn print_tables(log: &Path) -> GeneratorResult<()> {
@@ -174,10 +175,10 @@ fn print_tables(log: &Path) -> GeneratorResult<()> {
             improvement(cons, prio)
         );
         let sums = Sums::from_months(part, fifth)?;
-        let [all, high, low] = TABLE_2[at];
+        let [overall, high, low] = TABLE_2[at];
         rows += &format!(
             "| {name} |{}{}{}\n",
-            comparison_cells(all, sums.mean_wait()),
+            comparison_cells(overall, sums.mean_wait()),
             comparison_cells(high, sums.high_mean()),
             comparison_cells(low, sums.low_mean())
         );
@@ -187,12 +188,12 @@ fn print_tables(log: &Path) -> GeneratorResult<()> {
         "| order | equal paper | ours | dev. | unequal paper | ours | dev. | high paper | ours | dev. | low paper | ours | dev. |"
     );
     println!("|---|---|---|---|---|---|---|---|---|---|---|---|---|");
-    for (order, [equal, all, high, low]) in TABLE_3 {
+    for (order, [equal, overall, high, low]) in TABLE_3 {
         let equal_mean = Sums::from_months(&months, &format!("slack@talby1999(order={order})"))?.mean_wait();
         let sums = Sums::from_months(&months, &format!("slack@talby1999(order={order},priorities=every(5,first=1))"))?;
         let cells = [
             comparison_cells(equal, equal_mean),
-            comparison_cells(all, sums.mean_wait()),
+            comparison_cells(overall, sums.mean_wait()),
             comparison_cells(high, sums.high_mean()),
             comparison_cells(low, sums.low_mean()),
         ];

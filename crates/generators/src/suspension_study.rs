@@ -56,15 +56,15 @@ struct SuspensionTables {
 }
 
 impl Observer for SuspensionTables {
-    fn note_end(&mut self, ended: &EndedJob<'_>) {
-        let EndedJob { job, outcome, .. } = *ended;
+    fn note_end(&mut self, job_end: &EndedJob<'_>) {
+        let EndedJob { job, outcome, .. } = *job_end;
         let class = |value: i64, borders: &[i64]| borders.iter().filter(|&&b| value > b).count();
-        let slowdown = bounded_slowdown_kettimuthu(ended.wait_time(), outcome.ran);
+        let slowdown = bounded_slowdown_kettimuthu(job_end.wait_time(), outcome.ran);
         let procs = i64::from(job.procs);
         let at = 4 * class(outcome.ran.0, &[600, 3_600, 28_800]) + class(procs, &[1, 8, 32]);
         let badly = usize::from(job.estimate.0 > 2 * outcome.ran.0);
         self.slowdown.add_value(slowdown);
-        self.turnaround.add_value(ended.response_time().as_f64());
+        self.turnaround.add_value(job_end.response_time().as_f64());
         self.categories[0][at].add_value(slowdown);
         self.categories[1 + badly][at].add_value(slowdown);
         self.four[2 * class(outcome.ran.0, &[3_600]) + class(procs, &[8])].add_value(slowdown);
@@ -86,8 +86,8 @@ fn print_table(name: &str, cells: &[Cell; 16]) {
     if cells.iter().all(|c| c.count == 0) {
         return;
     }
-    for (what, value) in [("mean", Cell::mean as fn(Cell) -> f64), ("worst", |c| c.worst)] {
-        println!("  {name}, {what}:");
+    for (label, value) in [("mean", Cell::mean as fn(Cell) -> f64), ("worst", |c| c.worst)] {
+        println!("  {name}, {label}:");
         for row in cells.chunks(4) {
             let row: Vec<String> = row.iter().map(|&c| format!("{:8.2}", value(c))).collect();
             println!("    {}", row.join(" "));

@@ -35,8 +35,8 @@ pub(crate) fn main(args: Vec<String>) -> Result<(), Box<dyn Error>> {
             }
             environments.step(&actions, &mut buffers.borrow_arrays())?;
             steps += envs as u64;
-            for finished in buffers.finished.iter().flatten() {
-                reward += finished.reward;
+            for episode in buffers.finished.iter().flatten() {
+                reward += episode.reward;
                 finished_count += 1;
             }
         }

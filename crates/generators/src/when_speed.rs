@@ -20,7 +20,7 @@ pub(crate) fn main(args: Vec<String>) -> ExitCode {
         ("conservative", 100, true),
         ("easy++", 100, true),
     ];
-    let chosen_cases = cases.into_iter().filter(|one| only.as_ref().is_none_or(|only| only == one.0)).enumerate();
+    let chosen_cases = cases.into_iter().filter(|entry| only.as_ref().is_none_or(|only| only == entry.0)).enumerate();
     for (_, (policy, queue, last)) in chosen_cases.filter(|(at, _)| case.is_none_or(|case| case == *at)) {
         match measure_answers(policy, queue, last, case.is_some()) {
             Ok(took) => {

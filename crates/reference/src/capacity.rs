@@ -28,15 +28,15 @@ pub struct NaiveAsked<'a> {
 ///
 /// # Errors
 /// In words.
-pub fn check_schedule(asked: &NaiveAsked<'_>) -> Result<(), Vec<String>> {
+pub fn check_schedule(question: &NaiveAsked<'_>) -> Result<(), Vec<String>> {
     let mut wrong = Vec::new();
-    for segment in asked.attempts {
-        asked.enough_is_up(segment.start, &mut wrong);
-        asked.stays_off(segment, &mut wrong);
-        asked.ends_in_time(segment, &mut wrong);
+    for segment in question.attempts {
+        question.enough_is_up(segment.start, &mut wrong);
+        question.stays_off(segment, &mut wrong);
+        question.ends_in_time(segment, &mut wrong);
     }
-    for outage in asked.outages {
-        asked.enough_is_up(outage.begin, &mut wrong);
+    for outage in question.outages {
+        question.enough_is_up(outage.begin, &mut wrong);
     }
     wrong.sort();
     wrong.dedup();
@@ -96,12 +96,12 @@ impl NaiveAsked<'_> {
 
     /// No job starts that is predicted to run into an outage that was announced before.
     fn ends_in_time(&self, segment: &NaiveSegment, wrong: &mut Vec<String>) {
-        let Some(predicted) = self.predicted else { return };
+        let Some(predictions) = self.predicted else { return };
         if self.begin.is_some_and(|begin| segment.start < begin) {
             return;
         }
         let (at, job) = (segment.start, segment.job);
-        let ends = |s: &NaiveSegment| s.start + predicted[s.job].max(1);
+        let ends = |s: &NaiveSegment| s.start + predictions[s.job].max(1);
         // Announced in that very second counts only where announcements come before starts.
         let is_known = |o: &OutageIn| o.known < at || (self.strict && o.known == at);
         for outage in self.outages.iter().filter(|o| is_known(o) && o.begin > at && o.begin < ends(segment)) {
@@ -142,9 +142,16 @@ mod tests {
         OutageIn { first: 0, procs, known: begin, begin, end: Some(end), expected: None, hit }
     }
 
-    fn found(attempts: &[NaiveSegment], outages: &[OutageIn], predicted: Option<&[i64]>) -> Vec<String> {
-        let asked =
-            NaiveAsked { machine: 4, procs: &[2, 2, 3], attempts, outages, predicted, begin: None, strict: true };
+    fn found(attempts: &[NaiveSegment], outages: &[OutageIn], predictions: Option<&[i64]>) -> Vec<String> {
+        let asked = NaiveAsked {
+            machine: 4,
+            procs: &[2, 2, 3],
+            attempts,
+            outages,
+            predicted: predictions,
+            begin: None,
+            strict: true,
+        };
         check_schedule(&asked).err().unwrap_or_default()
     }
 
@@ -152,11 +159,11 @@ mod tests {
     /// go, or is drained.
     #[test]
     fn what_uses_more_than_is_up_is_found() {
-        let both = [segment(0, 0, 50), segment(1, 0, 100)];
-        assert_eq!(found(&both, &[outage(2, 50, 80, NaiveHit::Requeue)], None), [""; 0]);
-        let wrong = found(&both, &[outage(2, 40, 80, NaiveHit::Requeue)], None);
+        let pair = [segment(0, 0, 50), segment(1, 0, 100)];
+        assert_eq!(found(&pair, &[outage(2, 50, 80, NaiveHit::Requeue)], None), [""; 0]);
+        let wrong = found(&pair, &[outage(2, 40, 80, NaiveHit::Requeue)], None);
         assert_eq!(wrong, ["at 40 jobs use 4 processors, and 2 are up"]);
-        assert_eq!(found(&both, &[outage(2, 40, 80, NaiveHit::Drain)], None), [""; 0]);
+        assert_eq!(found(&pair, &[outage(2, 40, 80, NaiveHit::Drain)], None), [""; 0]);
         // What starts while the outage lasts has to find enough.
         let late = [segment(0, 0, 100), segment(1, 0, 50), segment(2, 60, 70)];
         assert_eq!(found(&late, &[outage(2, 40, 80, NaiveHit::Drain)], None).len(), 1);
@@ -169,17 +176,17 @@ mod tests {
         assert_eq!(found(&[segment(0, 0, 10)], &[window], Some(&short)), [""; 0]);
         let wrong = found(&[segment(0, 0, 10)], &[window], Some(&long));
         assert_eq!(wrong, ["job 0 starts at 0 and is predicted to run into the outage of 50"]);
-        let one = OutageIn { procs: 2, ..window };
-        assert_eq!(found(&[segment(0, 0, 10)], &[one], Some(&long)), [""; 0]);
-        assert_eq!(found(&[segment(0, 0, 10), segment(1, 5, 10)], &[one], Some(&long)).len(), 1);
+        let single = OutageIn { procs: 2, ..window };
+        assert_eq!(found(&[segment(0, 0, 10)], &[single], Some(&long)), [""; 0]);
+        assert_eq!(found(&[segment(0, 0, 10), segment(1, 5, 10)], &[single], Some(&long)).len(), 1);
     }
 
     #[test]
     fn names_are_looked_at() {
         let on = |start| NaiveSegment { processors: Some(vec![1, 2]), ..segment(0, start, start + 20) };
-        let lost = OutageIn { first: 2, ..outage(1, 10, 30, NaiveHit::Requeue) };
-        assert_eq!(found(&[on(15)], &[lost], None).len(), 1);
-        assert_eq!(found(&[on(30)], &[lost], None).len(), 0);
-        assert_eq!(found(&[on(0)], &[OutageIn { hit: NaiveHit::Drain, ..lost }], None).len(), 0);
+        let node_outage = OutageIn { first: 2, ..outage(1, 10, 30, NaiveHit::Requeue) };
+        assert_eq!(found(&[on(15)], &[node_outage], None).len(), 1);
+        assert_eq!(found(&[on(30)], &[node_outage], None).len(), 0);
+        assert_eq!(found(&[on(0)], &[OutageIn { hit: NaiveHit::Drain, ..node_outage }], None).len(), 0);
     }
 }

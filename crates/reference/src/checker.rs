@@ -144,7 +144,7 @@ pub fn check_schedule(machine: i64, jobs: &[JobIn], segments: &[NaiveSegment]) -
     }
     let known_segments = || segments.iter().filter(|s| s.job < jobs.len());
     let over = find_overdraws(machine, known_segments(), |s| jobs[s.job].procs);
-    wrong.extend(over.into_iter().map(|(at, used)| NaiveViolation::OverCapacity { at, used }));
+    wrong.extend(over.into_iter().map(|(at, amount)| NaiveViolation::OverCapacity { at, used: amount }));
     check_processors(known_segments(), &mut wrong);
     if wrong.is_empty() { Ok(()) } else { Err(wrong) }
 }
@@ -236,7 +236,7 @@ pub fn check_resources(
     let mut wrong = Vec::new();
     for (resource, &has) in machine.iter().enumerate() {
         let over = find_overdraws(has, segments.iter(), |s| asks[s.job][resource]);
-        wrong.extend(over.first().map(|&(at, used)| NaiveViolation::OverResource { resource, at, used }));
+        wrong.extend(over.first().map(|&(at, amount)| NaiveViolation::OverResource { resource, at, used: amount }));
     }
     if wrong.is_empty() { Ok(()) } else { Err(wrong) }
 }
@@ -265,10 +265,10 @@ pub fn check_local_resumption(segments: &[NaiveSegment]) -> Result<(), Vec<Naive
 ///
 /// # Errors
 /// One violation per job that starts late.
-pub fn check_promises(schedule: &[JobOut], promised: &[Option<i64>]) -> Result<(), Vec<NaiveViolation>> {
-    let pairs = schedule.iter().zip(promised).enumerate();
-    let late = pairs.filter_map(|(job, (out, promised))| {
-        let (start, promised_start) = (out.start, (*promised)?);
+pub fn check_promises(schedule: &[JobOut], promises: &[Option<i64>]) -> Result<(), Vec<NaiveViolation>> {
+    let pairs = schedule.iter().zip(promises).enumerate();
+    let late = pairs.filter_map(|(job, (out, promise))| {
+        let (start, promised_start) = (out.start, (*promise)?);
         (start > promised_start).then_some(NaiveViolation::BrokenPromise { job, start, promised: promised_start })
     });
     let wrong: Vec<NaiveViolation> = late.collect();

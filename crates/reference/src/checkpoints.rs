@@ -34,11 +34,11 @@ pub struct NaiveAttempt {
 impl NaiveCheckpoints {
     /// Runs an attempt of a job of so much work, so much of which is kept, for so long at most.
     #[must_use]
-    pub fn run_attempt(&self, work: i64, kept: i64, most: i64) -> NaiveAttempt {
-        let (mut work_done, mut since, mut elapsed_time) = (kept, 0, 0);
-        let mut reading = if kept > 0 { self.restart } else { 0 };
+    pub fn run_attempt(&self, work: i64, progress: i64, most: i64) -> NaiveAttempt {
+        let (mut work_done, mut since, mut elapsed_time) = (progress, 0, 0);
+        let mut reading = if progress > 0 { self.restart } else { 0 };
         let mut writing = 0;
-        let mut attempt = NaiveAttempt { elapsed: 0, kept, spent: 0, done: false };
+        let mut attempt = NaiveAttempt { elapsed: 0, kept: progress, spent: 0, done: false };
         let read_time = reading;
         loop {
             // A checkpoint that costs nothing is there at once.

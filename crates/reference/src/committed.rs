@@ -67,7 +67,7 @@ pub fn run_counting(
             free.iter_mut().zip(&asks[ended_job]).for_each(|(free, ask)| *free += ask);
         }
         let mut start = |job: usize, waiting: &mut Vec<usize>, running: &mut Vec<Running>, free: &mut [i64]| {
-            waiting.retain(|&other| other != job);
+            waiting.retain(|&entry| entry != job);
             running.push(Running { job, start: now });
             free.iter_mut().zip(&asks[job]).for_each(|(free, ask)| *free -= ask);
             out[job] = Some(JobOut { start: now, end: now + jobs[job].run });

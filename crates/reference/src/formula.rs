@@ -56,7 +56,7 @@ impl NaiveExpr {
             NaiveExpr::Two(_, a, b) | NaiveExpr::Pick(_, a, b) => {
                 [a, b].into_iter().for_each(|e| NaiveExpr::collect_windows(e, windows))
             }
-            NaiveExpr::If(_, all) => all.iter().for_each(|e| NaiveExpr::collect_windows(e, windows)),
+            NaiveExpr::If(_, parts) => parts.iter().for_each(|e| NaiveExpr::collect_windows(e, windows)),
             NaiveExpr::Number(_) | NaiveExpr::Name(_) => {}
         }
     }
@@ -64,8 +64,8 @@ impl NaiveExpr {
     /// The value by which jobs are compared.
     pub fn job_rank(&self, job: &NaiveKnown) -> f64 {
         match self.linear_form(job) {
-            Some((fixed, slope)) if slope != 0.0 => fixed + -slope * job.submit,
-            Some((fixed, _)) => fixed,
+            Some((base, slope)) if slope != 0.0 => base + -slope * job.submit,
+            Some((base, _)) => base,
             None => self.job_value(job),
         }
     }
@@ -91,8 +91,8 @@ impl NaiveExpr {
                     a
                 }
             }
-            NaiveExpr::If(sign, all) => {
-                let (a, b) = (all[0].job_value(job), all[1].job_value(job));
+            NaiveExpr::If(sign, parts) => {
+                let (a, b) = (parts[0].job_value(job), parts[1].job_value(job));
                 let holds = match *sign {
                     "<" => a < b,
                     "<=" => a <= b,
@@ -101,7 +101,7 @@ impl NaiveExpr {
                     "==" => a == b,
                     _ => a != b,
                 };
-                all[if holds { 2 } else { 3 }].job_value(job)
+                parts[if holds { 2 } else { 3 }].job_value(job)
             }
         }
     }
@@ -111,7 +111,7 @@ impl NaiveExpr {
             || match self {
                 NaiveExpr::Minus(a) | NaiveExpr::One(_, a) => a.has_any(asks),
                 NaiveExpr::Two(_, a, b) | NaiveExpr::Pick(_, a, b) => a.has_any(asks) || b.has_any(asks),
-                NaiveExpr::If(_, all) => all.iter().any(|e| e.has_any(asks)),
+                NaiveExpr::If(_, parts) => parts.iter().any(|e| e.has_any(asks)),
                 NaiveExpr::Number(_) | NaiveExpr::Name(_) | NaiveExpr::Usage(_) => false,
             }
     }
@@ -140,7 +140,7 @@ impl NaiveExpr {
         }
         let (intercept, slope) = match self {
             NaiveExpr::Name("w") => (0.0, 1.0),
-            NaiveExpr::Minus(a) => a.linear_form(job).map(|(fixed, slope)| (-fixed, -slope))?,
+            NaiveExpr::Minus(a) => a.linear_form(job).map(|(base, slope)| (-base, -slope))?,
             NaiveExpr::Two('+', a, b) => {
                 let (a, b) = (a.linear_form(job)?, b.linear_form(job)?);
                 (a.0 + b.0, a.1 + b.1)
@@ -215,7 +215,7 @@ impl fmt::Display for NaiveExpr {
             NaiveExpr::Two(sign, a, b) => write!(f, "({a}{sign}{b})"),
             NaiveExpr::One(name, a) => write!(f, "{name}({a})"),
             NaiveExpr::Pick(name, a, b) => write!(f, "{name}({a},{b})"),
-            NaiveExpr::If(sign, all) => write!(f, "if({}{sign}{},{},{})", all[0], all[1], all[2], all[3]),
+            NaiveExpr::If(sign, parts) => write!(f, "if({}{sign}{},{},{})", parts[0], parts[1], parts[2], parts[3]),
         }
     }
 }

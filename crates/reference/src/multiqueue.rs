@@ -351,8 +351,8 @@ impl NaiveMultiQueueWorld<'_> {
     /// The promised start of a pivot, made now if there is none yet.
     fn promise_start(&mut self, j: usize) -> i64 {
         let (job, q) = (&self.jobs[j], self.job_class(j));
-        if let Some((promised, at)) = self.promise[q]
-            && promised == j
+        if let Some((owner, at)) = self.promise[q]
+            && owner == j
         {
             return at;
         }
@@ -372,7 +372,7 @@ impl NaiveMultiQueueWorld<'_> {
         let mut has_pivot = [false; 4];
         for j in in_order {
             let (job, q) = (&self.jobs[j], self.job_class(j));
-            let starts = match self.kept.iter().position(|kept| kept.0 == j) {
+            let starts = match self.kept.iter().position(|entry| entry.0 == j) {
                 Some(at) if self.kept[at].1 <= self.now => {
                     self.kept.remove(at);
                     true
@@ -391,7 +391,7 @@ impl NaiveMultiQueueWorld<'_> {
                 self.start_job(j);
             } else if !has_pivot[q] {
                 has_pivot[q] = true;
-                if self.kept.iter().all(|kept| kept.0 != j) {
+                if self.kept.iter().all(|entry| entry.0 != j) {
                     let at =
                         self.build_plan().earliest_start(self.now.max(self.ready[j]), self.planned_run(j), job.procs);
                     self.kept.push((j, at));
@@ -506,9 +506,9 @@ impl NaiveMultiQueueWorld<'_> {
         let idle: Vec<i64> = (0..4).map(|q| self.idle_processors(q, self.now)).collect();
         let q = self.job_class(j);
         let mut missing = (self.jobs[j].procs - idle[q]).max(0);
-        for other in (0..4).filter(|&other| other != q) {
-            let transfer = missing.min(idle[other]);
-            self.owned[other] -= transfer;
+        for class in (0..4).filter(|&class| class != q) {
+            let transfer = missing.min(idle[class]);
+            self.owned[class] -= transfer;
             self.owned[q] += transfer;
             missing -= transfer;
         }

@@ -52,24 +52,24 @@ pub fn find_overfull(nodes: &[NaiveNode], stays: &[Stay]) -> Option<String> {
     None
 }
 
-fn too_much(node: &NaiveNode, here: &[(&Stay, &NaiveShare)]) -> Option<String> {
-    if here.len() > 1 && here.iter().any(|(stay, _)| stay.alone) {
+fn too_much(node: &NaiveNode, stays: &[(&Stay, &NaiveShare)]) -> Option<String> {
+    if stays.len() > 1 && stays.iter().any(|(stay, _)| stay.alone) {
         return Some("one of them is to be alone".to_string());
     }
-    let cpus: u32 = here.iter().map(|(_, share)| share.cpus).sum();
+    let cpus: u32 = stays.iter().map(|(_, share)| share.cpus).sum();
     if cpus > node.cpus {
         return Some(format!("{cpus} processors"));
     }
-    let memory: u64 = here.iter().map(|(_, share)| share.memory).sum();
+    let memory: u64 = stays.iter().map(|(_, share)| share.memory).sum();
     if node.memory.is_some_and(|has| memory > has) {
         return Some(format!("{memory} MB"));
     }
-    let devices: u32 = here.iter().filter_map(|(_, share)| share.devices.as_ref()).map(|(_, count)| count).sum();
+    let devices: u32 = stays.iter().filter_map(|(_, share)| share.devices.as_ref()).map(|(_, count)| count).sum();
     if devices > node.devices.iter().map(|(_, count)| count).sum() {
         return Some(format!("{devices} devices"));
     }
     node.devices.iter().find_map(|(kind, has)| {
-        let of_kind = here.iter().filter_map(|(_, share)| share.devices.as_ref());
+        let of_kind = stays.iter().filter_map(|(_, share)| share.devices.as_ref());
         let count: u32 = of_kind.filter(|(own, _)| own.as_ref() == Some(kind)).map(|(_, count)| count).sum();
         (count > *has).then(|| format!("{count} devices of type {kind}"))
     })
@@ -85,17 +85,17 @@ mod tests {
         let share = |cpus, memory, devices| NaiveShare { node: 0, cpus, memory, devices };
         let stay = |job, from, until, share| Stay { job, from, until, alone: false, shares: vec![share] };
         let any = |count| Some((None, count));
-        let typed = |kind: &str, count| Some((Some(kind.to_string()), count));
+        let of_type = |kind: &str, count| Some((Some(kind.to_string()), count));
         let overfull_of = |stays: &[Stay]| find_overfull(std::slice::from_ref(&node), stays);
         assert_eq!(overfull_of(&[stay(1, 0, 10, share(3, 50, any(2))), stay(2, 10, 20, share(4, 100, None))]), None);
-        for (other, word) in [
+        for (second_share, word) in [
             (share(2, 10, None), "5 processors"),
             (share(1, 51, None), "101 MB"),
             (share(1, 10, any(2)), "3 devices"),
-            (share(1, 10, typed("a", 1)), "2 devices of type a"),
+            (share(1, 10, of_type("a", 1)), "2 devices of type a"),
         ] {
-            let told = overfull_of(&[stay(1, 0, 10, share(3, 50, typed("a", 1))), stay(2, 9, 20, other)]);
-            assert!(told.as_ref().is_some_and(|text| text.ends_with(word)), "{word}: {told:?}");
+            let message = overfull_of(&[stay(1, 0, 10, share(3, 50, of_type("a", 1))), stay(2, 9, 20, second_share)]);
+            assert!(message.as_ref().is_some_and(|text| text.ends_with(word)), "{word}: {message:?}");
         }
         let alone = Stay { alone: true, ..stay(3, 5, 6, share(1, 1, None)) };
         assert!(overfull_of(&[stay(1, 0, 10, share(1, 1, None)), alone]).is_some_and(|text| text.contains("alone")));

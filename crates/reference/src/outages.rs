@@ -88,8 +88,8 @@ pub struct NaiveOutcome {
 }
 
 /// The time on its processors that a job needs of which so much work is kept.
-fn due_time(saving: Option<NaiveCheckpoints>, run: i64, kept: i64) -> i64 {
-    saving.map_or(run, |saving| saving.run_attempt(run, kept, i64::MAX).elapsed)
+fn due_time(saving: Option<NaiveCheckpoints>, run: i64, progress: i64) -> i64 {
+    saving.map_or(run, |saving| saving.run_attempt(run, progress, i64::MAX).elapsed)
 }
 
 const NEVER: i64 = i64::MAX / 4;
@@ -205,12 +205,12 @@ struct NaiveOutageWorld<'a> {
 }
 
 impl NaiveOutageWorld<'_> {
-    fn next_instant(&self, arrived: usize) -> Option<i64> {
-        let over = arrived == self.jobs.len() && self.waiting.is_empty() && self.running.is_empty();
+    fn next_instant(&self, arrival_count: usize) -> Option<i64> {
+        let over = arrival_count == self.jobs.len() && self.waiting.is_empty() && self.running.is_empty();
         if over {
             return None;
         }
-        let arrival = self.jobs.get(arrived).map(|job| job.submit);
+        let arrival = self.jobs.get(arrival_count).map(|job| job.submit);
         let ends = self.running.iter().map(|(&j, &start)| start + self.due[j]);
         let has_begun = |at: usize| self.out.iter().any(|out| out.0 == at);
         let outages = self.outages.iter().enumerate().flat_map(|(at, o)| {
@@ -220,7 +220,7 @@ impl NaiveOutageWorld<'_> {
         });
         let planned_starts = self.plan.iter().map(|p| p.0);
         // The first instant itself has not been handled yet when nothing has arrived.
-        let next = |&at: &i64| at < NEVER && (at > self.now || (arrived == 0 && at == self.now));
+        let next = |&at: &i64| at < NEVER && (at > self.now || (arrival_count == 0 && at == self.now));
         arrival
             .into_iter()
             .chain(ends.filter(|&end| end >= self.now))

@@ -140,7 +140,7 @@ pub fn place_job(job: &NaivePlacedJob, floor: &NaiveFloor, free: &NaiveFloor, fi
                 let node = tightest.unwrap_or_else(roomiest);
                 counts.push((node, remaining_pieces.min(rooms[node])));
                 remaining_pieces -= remaining_pieces.min(rooms[node]);
-                unused_nodes.retain(|&other| other != node);
+                unused_nodes.retain(|&entry| entry != node);
             }
         }
         PlacedFill::Spread => {
@@ -187,10 +187,15 @@ pub(crate) struct NaiveNodeSpell {
     to: i64,
 }
 
-pub(crate) fn free_at(floor: &NaiveFloor, taken: &[NaivePlacedTaken], outs: &[NaiveNodeSpell], at: i64) -> NaiveFloor {
+pub(crate) fn free_at(
+    floor: &NaiveFloor,
+    bookings: &[NaivePlacedTaken],
+    outs: &[NaiveNodeSpell],
+    at: i64,
+) -> NaiveFloor {
     let mut free = floor.clone();
-    for taken in taken.iter().filter(|taken| taken.from <= at && at < taken.to) {
-        for (node, amounts) in &taken.seat {
+    for booking in bookings.iter().filter(|booking| booking.from <= at && at < booking.to) {
+        for (node, amounts) in &booking.seat {
             free[*node].iter_mut().zip(amounts).for_each(|(free, ask)| *free -= ask);
         }
     }
@@ -198,9 +203,11 @@ pub(crate) fn free_at(floor: &NaiveFloor, taken: &[NaivePlacedTaken], outs: &[Na
     free
 }
 
-pub(crate) fn lesser_floor(one: &NaiveFloor, other: &NaiveFloor) -> NaiveFloor {
-    let row = |(one, other): (&Vec<i64>, &Vec<i64>)| one.iter().zip(other).map(|(a, b)| *a.min(b)).collect();
-    one.iter().zip(other).map(row).collect()
+pub(crate) fn lesser_floor(first: &NaiveFloor, second: &NaiveFloor) -> NaiveFloor {
+    let row = |(first_row, second_row): (&Vec<i64>, &Vec<i64>)| {
+        first_row.iter().zip(second_row).map(|(a, b)| *a.min(b)).collect()
+    };
+    first.iter().zip(second).map(row).collect()
 }
 
 struct NaivePlacedWorld<'a> {
@@ -251,7 +258,7 @@ pub fn run_among(
     let mut arrival_count = 0;
     loop {
         let ends = world.running.iter().map(|&j| world.out_of[j].end);
-        let starts = world.waiting.iter().filter_map(|&j| world.plan[j].as_ref()).map(|taken| taken.from);
+        let starts = world.waiting.iter().filter_map(|&j| world.plan[j].as_ref()).map(|booking| booking.from);
         let later = |&at: &i64| at > world.now && at < NEVER && arrival_count > 0;
         let arrival = jobs.get(arrival_count).map(|job| job.submit);
         // Nothing happens at the expected end of an outage that is over by then.
@@ -343,11 +350,8 @@ impl NaivePlacedWorld<'_> {
     fn plan_reservations(&mut self, shortest: (bool, bool), backfills: bool, reservations: usize) {
         let mut reserved_places: Vec<(usize, NaivePlacedTaken)> = Vec::new();
         for j in self.sort_waiting(shortest.0).into_iter().filter(|&j| self.fits_in_the_end(j)).collect::<Vec<_>>() {
-            let beside: Vec<NaivePlacedTaken> = self
-                .taken_seats()
-                .into_iter()
-                .chain(reserved_places.iter().map(|reserved| reserved.1.clone()))
-                .collect();
+            let beside: Vec<NaivePlacedTaken> =
+                self.taken_seats().into_iter().chain(reserved_places.iter().map(|entry| entry.1.clone())).collect();
             if let Some(seat) = self.seat_now(j, &beside) {
                 self.start_job(j, seat);
                 continue;
@@ -365,12 +369,9 @@ impl NaivePlacedWorld<'_> {
             return;
         }
         for j in self.sort_waiting(shortest.1).into_iter().filter(|&j| self.fits_in_the_end(j)).collect::<Vec<_>>() {
-            let beside: Vec<NaivePlacedTaken> = self
-                .taken_seats()
-                .into_iter()
-                .chain(reserved_places.iter().map(|reserved| reserved.1.clone()))
-                .collect();
-            if reserved_places.iter().all(|reserved| reserved.0 != j)
+            let beside: Vec<NaivePlacedTaken> =
+                self.taken_seats().into_iter().chain(reserved_places.iter().map(|entry| entry.1.clone())).collect();
+            if reserved_places.iter().all(|entry| entry.0 != j)
                 && let Some(seat) = self.seat_now(j, &beside)
             {
                 self.start_job(j, seat);
@@ -391,7 +392,7 @@ impl NaivePlacedWorld<'_> {
     /// Amounts that no running job has now, predicted or not.
     fn free_amounts(&self) -> NaiveFloor {
         let taken_seats: Vec<NaivePlacedTaken> =
-            self.taken_seats().into_iter().map(|taken| NaivePlacedTaken { to: i64::MAX, ..taken }).collect();
+            self.taken_seats().into_iter().map(|booking| NaivePlacedTaken { to: i64::MAX, ..booking }).collect();
         free_at(self.floor, &taken_seats, &self.node_outages(), self.now)
     }
 
@@ -424,7 +425,7 @@ impl NaivePlacedWorld<'_> {
         let mut reservation = None;
         if reserves {
             let taken_seats = self.taken_seats();
-            let mut ends: Vec<i64> = taken_seats.iter().map(|taken| taken.to).collect();
+            let mut ends: Vec<i64> = taken_seats.iter().map(|booking| booking.to).collect();
             ends.sort_unstable();
             let placement = ends.into_iter().find_map(|end| {
                 let mut free = free_at(self.floor, &taken_seats, &[], end);
@@ -461,31 +462,31 @@ impl NaivePlacedWorld<'_> {
     }
 
     /// The first place of a job beside what is taken, if it has one.
-    fn earliest_place(&self, j: usize, taken: &[NaivePlacedTaken]) -> Option<NaivePlacedTaken> {
+    fn earliest_place(&self, j: usize, bookings: &[NaivePlacedTaken]) -> Option<NaivePlacedTaken> {
         let outs = self.node_outages();
-        let ends = taken.iter().map(|t| t.to).chain(outs.iter().map(|out| out.to));
+        let ends = bookings.iter().map(|t| t.to).chain(outs.iter().map(|out| out.to));
         let mut times: Vec<i64> = ends.filter(|&to| to > self.now && to < NEVER).collect();
         times.push(self.now);
         times.sort_unstable();
         let span = self.jobs[j].estimate;
         times.into_iter().find_map(|from| {
-            let seat = self.try_on(j, &self.least_free(from, span, taken))?;
+            let seat = self.try_on(j, &self.least_free(from, span, bookings))?;
             Some(NaivePlacedTaken { from, to: from + span, seat })
         })
     }
 
     /// The seat of a job that starts now, if it has one: what a job holds that has outlived its
     /// prediction is not free for a start.
-    fn seat_now(&self, j: usize, taken: &[NaivePlacedTaken]) -> Option<PlacedSeat> {
-        self.try_on(j, &lesser_floor(&self.least_free(self.now, self.jobs[j].estimate, taken), &self.free_amounts()))
+    fn seat_now(&self, j: usize, bookings: &[NaivePlacedTaken]) -> Option<PlacedSeat> {
+        self.try_on(j, &lesser_floor(&self.least_free(self.now, self.jobs[j].estimate, bookings), &self.free_amounts()))
     }
 
     /// Amounts that are free from then on for so long.
-    fn least_free(&self, from: i64, span: i64, taken: &[NaivePlacedTaken]) -> NaiveFloor {
+    fn least_free(&self, from: i64, span: i64, bookings: &[NaivePlacedTaken]) -> NaiveFloor {
         let outs = self.node_outages();
-        let begins = taken.iter().map(|t| t.from).chain(outs.iter().map(|out| out.from));
+        let begins = bookings.iter().map(|t| t.from).chain(outs.iter().map(|out| out.from));
         let during = begins.filter(|&begin| from < begin && begin < from + span);
-        let free = |at: i64| free_at(self.floor, taken, &outs, at);
+        let free = |at: i64| free_at(self.floor, bookings, &outs, at);
         during.fold(free(from), |least, at| lesser_floor(&least, &free(at)))
     }
 
@@ -521,7 +522,7 @@ impl NaivePlacedWorld<'_> {
             if list.iter().any(|&j| start(&new, j) > start(&self.plan, j)) && self.is_possible(&old) {
                 new = self.plan.clone();
                 for &j in &list {
-                    let other_places = list.iter().filter(|&&other| other != j).filter_map(|&other| new[other].clone());
+                    let other_places = list.iter().filter(|&&rival| rival != j).filter_map(|&rival| new[rival].clone());
                     let beside: Vec<NaivePlacedTaken> = self.taken_seats().into_iter().chain(other_places).collect();
                     new[j] = self.earliest_place(j, &beside);
                 }
@@ -529,11 +530,11 @@ impl NaivePlacedWorld<'_> {
             self.plan = new;
         }
         for &j in fresh {
-            let planned_places = self.waiting.iter().filter_map(|&other| self.plan[other].clone());
+            let planned_places = self.waiting.iter().filter_map(|&rival| self.plan[rival].clone());
             let beside: Vec<NaivePlacedTaken> = self.taken_seats().into_iter().chain(planned_places).collect();
             self.plan[j] = self.earliest_place(j, &beside);
         }
-        let due = |j: &usize| self.plan[*j].as_ref().is_some_and(|taken| taken.from == self.now);
+        let due = |j: &usize| self.plan[*j].as_ref().is_some_and(|booking| booking.from == self.now);
         for j in self.waiting.clone().into_iter().filter(due).collect::<Vec<_>>() {
             if let Some(place) = self.plan[j].take() {
                 self.start_job(j, place.seat);

@@ -133,14 +133,14 @@ pub struct NaiveAnswer {
 
 /// The permutations of 0..n from left to right in the tree: lexicographically.
 pub fn list_permutations(n: usize) -> Vec<Vec<usize>> {
-    fn extend_path(path: &mut Vec<usize>, n: usize, all: &mut Vec<Vec<usize>>) {
+    fn extend_path(path: &mut Vec<usize>, n: usize, paths: &mut Vec<Vec<usize>>) {
         if path.len() == n {
-            all.push(path.clone());
+            paths.push(path.clone());
         }
         for next in 0..n {
             if !path.contains(&next) {
                 path.push(next);
-                extend_path(path, n, all);
+                extend_path(path, n, paths);
                 path.pop();
             }
         }
@@ -169,10 +169,10 @@ pub fn list_iterations(n: usize, traversal: NaiveTraversal) -> Vec<Vec<Vec<usize
 }
 
 /// Nodes that are placed if consecutive paths share what they have in common at their beginning.
-pub fn count_nodes(visited: &[Vec<usize>]) -> usize {
+pub fn count_nodes(paths: &[Vec<usize>]) -> usize {
     let shared_length = |a: &[usize], b: &[usize]| a.iter().zip(b).take_while(|(x, y)| x == y).count();
-    let first = visited.first().map_or(0, Vec::len);
-    first + visited.windows(2).map(|pair| pair[1].len() - shared_length(&pair[0], &pair[1])).sum::<usize>()
+    let first = paths.first().map_or(0, Vec::len);
+    first + paths.windows(2).map(|pair| pair[1].len() - shared_length(&pair[0], &pair[1])).sum::<usize>()
 }
 
 impl NaiveProblem {

@@ -217,7 +217,7 @@ impl NaiveShapeWorld<'_> {
         let value = |time: i64| steps.iter().rev().find(|step| step.0 <= time).map_or(steps[0].1, |step| step.1);
         let sum = |from: i64| (from..from + job.known[&job.preferred].max(1)).map(value).sum::<i64>();
         let later = steps.iter().map(|step| step.0).filter(|&time| time > self.now && time <= job.submit + most);
-        later.map(sum).any(|other| other < sum(self.now))
+        later.map(sum).any(|later_sum| later_sum < sum(self.now))
     }
 
     /// Sizes in the order in which they are tried at a pace.
@@ -295,12 +295,12 @@ impl NaiveShapeWorld<'_> {
         if self.rules.shape == "submit" && self.jobs[at].kind != NaiveKind::Rigid {
             self.queue.push(at);
             let mut spans = self.job_spans(None);
-            for parked in &self.parked {
-                let best = self.best_resumption(parked, false, &spans);
-                spans.extend(best.map(|(from, size, rest)| parked.run_span(from, from + rest, size)));
+            for run in &self.parked {
+                let best = self.best_resumption(run, false, &spans);
+                spans.extend(best.map(|(from, size, rest)| run.run_span(from, from + rest, size)));
             }
-            for &other in self.queue.iter().filter(|&&other| other != at) {
-                let (job, size) = (&self.jobs[other], self.chosen[other].unwrap_or(self.jobs[other].preferred));
+            for &rival in self.queue.iter().filter(|&&rival| rival != at) {
+                let (job, size) = (&self.jobs[rival], self.chosen[rival].unwrap_or(self.jobs[rival].preferred));
                 let start = earliest_start(self, &spans, self.now, job.known[&size], size, size * job.watts);
                 // One that no known cap lets start is in no plan.
                 let Some(from) = start else { continue };
@@ -313,7 +313,7 @@ impl NaiveShapeWorld<'_> {
     }
 
     fn start_job(&mut self, at: usize, shape: (i64, usize)) {
-        self.queue.retain(|&other| other != at);
+        self.queue.retain(|&entry| entry != at);
         self.run.push(NaiveSizedRun::new(&self.jobs[at], at, self.now, shape, self.rules.releases_late));
     }
 
@@ -352,11 +352,11 @@ impl NaiveShapeWorld<'_> {
     }
 
     /// Gives jobs the sizes that they ask for.
-    fn grant_sizes(&mut self, reserved: &[NaiveSpan]) {
+    fn grant_sizes(&mut self, reservations: &[NaiveSpan]) {
         for at in 0..self.run.len() {
             let (job, now) = (&self.run[at], self.now);
             let Some(size) = job.asked.filter(|_| job.resumed < now && job.gives_since.is_none()) else { continue };
-            let other_spans = [self.job_spans(Some(job.at)), reserved.to_vec()].concat();
+            let other_spans = [self.job_spans(Some(job.at)), reservations.to_vec()].concat();
             if size < job.size
                 || self.fits_span(&other_spans, now, job.end_after(now, size), size, job.watts_per_proc())
             {

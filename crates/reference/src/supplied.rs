@@ -183,29 +183,29 @@ impl<'a> SuppliedWorld<'a> {
         SuppliedPlace { from, to: from + jobs[j].estimate, asks: &jobs[j].asks }
     }
 
-    fn fits_beside(&self, taken: &[SuppliedPlace<'_>], place: SuppliedPlace<'_>) -> bool {
-        let begins = taken.iter().map(|t| t.from).chain(self.change_times());
+    fn fits_beside(&self, places: &[SuppliedPlace<'_>], place: SuppliedPlace<'_>) -> bool {
+        let begins = places.iter().map(|t| t.from).chain(self.change_times());
         let mut times = begins.filter(|&at| place.from < at && at < place.to).chain([place.from]);
         times.all(|at| {
-            let use_of = |r: usize| taken.iter().filter(|t| t.from <= at && at < t.to).map(|t| t.asks[r]).sum::<i64>();
+            let use_of = |r: usize| places.iter().filter(|t| t.from <= at && at < t.to).map(|t| t.asks[r]).sum::<i64>();
             let asks = place.asks.iter().enumerate().filter(|&(_, &ask)| ask > 0);
             asks.into_iter().all(|(r, ask)| use_of(r) + ask <= self.amount_at(r, at))
         })
     }
 
-    fn earliest_place(&self, taken: &[SuppliedPlace<'_>], j: usize) -> Option<SuppliedPlace<'a>> {
-        let ends = taken.iter().map(|t| t.to).filter(|&to| to > self.now);
+    fn earliest_place(&self, places: &[SuppliedPlace<'_>], j: usize) -> Option<SuppliedPlace<'a>> {
+        let ends = places.iter().map(|t| t.to).filter(|&to| to > self.now);
         let mut times: Vec<i64> = ends.chain(self.change_times()).chain([self.now]).collect();
         times.sort_unstable();
-        times.into_iter().map(|at| self.place_at(j, at)).find(|&place| self.fits_beside(taken, place))
+        times.into_iter().map(|at| self.place_at(j, at)).find(|&place| self.fits_beside(places, place))
     }
 
     /// Starts a job if it fits now. Returns whether it does.
-    fn start_if_fits(&mut self, j: usize, taken: &mut Vec<SuppliedPlace<'a>>) -> bool {
+    fn start_if_fits(&mut self, j: usize, places: &mut Vec<SuppliedPlace<'a>>) -> bool {
         let place = self.place_at(j, self.now);
-        let fits = self.is_free(j) && self.fits_beside(taken, place);
+        let fits = self.is_free(j) && self.fits_beside(places, place);
         if fits {
-            taken.push(place);
+            places.push(place);
             self.start_job(j);
         }
         fits

@@ -197,21 +197,21 @@ impl<'a> NaiveVectorWorld<'a> {
         self.running.iter().map(of).collect()
     }
 
-    fn fits_throughout(&self, taken: &[NaiveTaken<'_>], from: i64, span: i64, asks: &[i64]) -> bool {
+    fn fits_throughout(&self, bookings: &[NaiveTaken<'_>], from: i64, span: i64, asks: &[i64]) -> bool {
         // What is free falls only where something begins.
-        let begins = taken.iter().map(|t| t.from).filter(|&begin| from < begin && begin < from + span);
+        let begins = bookings.iter().map(|t| t.from).filter(|&begin| from < begin && begin < from + span);
         std::iter::once(from).chain(begins).all(|at| {
             let used_amount =
-                |r: usize| taken.iter().filter(|t| t.from <= at && at < t.to).map(|t| t.asks[r]).sum::<i64>();
+                |r: usize| bookings.iter().filter(|t| t.from <= at && at < t.to).map(|t| t.asks[r]).sum::<i64>();
             asks.iter().enumerate().all(|(r, ask)| used_amount(r) + ask <= self.machine[r])
         })
     }
 
-    fn earliest_start(&self, taken: &[NaiveTaken<'_>], span: i64, asks: &[i64]) -> i64 {
-        let mut times: Vec<i64> = taken.iter().map(|t| t.to).filter(|&to| to > self.now).collect();
+    fn earliest_start(&self, bookings: &[NaiveTaken<'_>], span: i64, asks: &[i64]) -> i64 {
+        let mut times: Vec<i64> = bookings.iter().map(|t| t.to).filter(|&to| to > self.now).collect();
         times.push(self.now);
         times.sort_unstable();
-        times.into_iter().find(|&at| self.fits_throughout(taken, at, span, asks)).expect("it fits an empty machine")
+        times.into_iter().find(|&at| self.fits_throughout(bookings, at, span, asks)).expect("it fits an empty machine")
     }
 
     fn run_several(&mut self, shortest: (bool, bool), reservations: usize) {

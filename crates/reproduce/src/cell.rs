@@ -45,8 +45,8 @@ impl TryFrom<String> for PublishedValue {
 }
 
 impl From<PublishedValue> for String {
-    fn from(published: PublishedValue) -> String {
-        published.to_string()
+    fn from(value: PublishedValue) -> String {
+        value.to_string()
     }
 }
 
@@ -92,21 +92,21 @@ pub struct StudyCell {
 impl StudyCell {
     /// Compares. `measured` is `None` where the log is missing, and holds `None` where the measure
     /// has no value.
-    pub fn new(published: PublishedValue, measured: Option<Option<f64>>, tolerance: Option<f64>) -> StudyCell {
-        let our_value = measured.flatten();
-        let value = match &published {
+    pub fn new(paper_value: PublishedValue, measurement: Option<Option<f64>>, tolerance: Option<f64>) -> StudyCell {
+        let our_value = measurement.flatten();
+        let value = match &paper_value {
             PublishedValue::Number { value, .. } => Some(*value),
             _ => None,
         };
-        let deviation = value.zip(our_value).filter(|(value, _)| *value != 0.0).map(|(v, ours)| 100.0 * (ours - v) / v);
-        let verdict = match (&published, measured, our_value, tolerance) {
+        let deviation = value.zip(our_value).filter(|(value, _)| *value != 0.0).map(|(v, own)| 100.0 * (own - v) / v);
+        let verdict = match (&paper_value, measurement, our_value, tolerance) {
             (_, None, ..) => CellVerdict::Missing,
             (PublishedValue::Nothing, ..) | (_, _, _, None) => CellVerdict::Shown,
             (_, _, None, _) => CellVerdict::Out,
-            (PublishedValue::Above(bound), _, Some(ours), _) if ours > *bound => CellVerdict::Met,
-            (PublishedValue::Below(bound), _, Some(ours), _) if ours < *bound => CellVerdict::Met,
-            (PublishedValue::Number { value, rounding, .. }, _, Some(ours), Some(tolerance)) => {
-                let off = (ours - value).abs();
+            (PublishedValue::Above(bound), _, Some(own), _) if own > *bound => CellVerdict::Met,
+            (PublishedValue::Below(bound), _, Some(own), _) if own < *bound => CellVerdict::Met,
+            (PublishedValue::Number { value, rounding, .. }, _, Some(own), Some(tolerance)) => {
+                let off = (own - value).abs();
                 // A last bit of a sum does not decide.
                 if off <= rounding * (1.0 + 1e-9) {
                     CellVerdict::Met
@@ -118,7 +118,13 @@ impl StudyCell {
             }
             _ => CellVerdict::Out,
         };
-        StudyCell { published, ours: our_value, deviation_percent: deviation, tolerance_percent: tolerance, verdict }
+        StudyCell {
+            published: paper_value,
+            ours: our_value,
+            deviation_percent: deviation,
+            tolerance_percent: tolerance,
+            verdict,
+        }
     }
 }
 
@@ -126,9 +132,9 @@ impl StudyCell {
 mod tests {
     use super::*;
 
-    fn verdict(published: &str, ours: f64, tolerance: Option<f64>) -> CellVerdict {
-        let published = PublishedValue::try_from(published.to_string()).expect("a published value");
-        StudyCell::new(published, Some(Some(ours)), tolerance).verdict
+    fn verdict(text: &str, own: f64, tolerance: Option<f64>) -> CellVerdict {
+        let paper_value = PublishedValue::try_from(text.to_string()).expect("a published value");
+        StudyCell::new(paper_value, Some(Some(own)), tolerance).verdict
     }
 
     #[test]
@@ -149,9 +155,9 @@ mod tests {
 
     #[test]
     fn what_is_missing_is_not_met() {
-        let published = PublishedValue::try_from("21".to_string()).expect("a number");
-        assert_eq!(StudyCell::new(published.clone(), None, Some(1.0)).verdict, CellVerdict::Missing);
-        assert_eq!(StudyCell::new(published, Some(None), Some(1.0)).verdict, CellVerdict::Out);
+        let paper_value = PublishedValue::try_from("21".to_string()).expect("a number");
+        assert_eq!(StudyCell::new(paper_value.clone(), None, Some(1.0)).verdict, CellVerdict::Missing);
+        assert_eq!(StudyCell::new(paper_value, Some(None), Some(1.0)).verdict, CellVerdict::Out);
         for wrong in ["about 3", "> many", "NaN", "inf"] {
             assert!(PublishedValue::try_from(wrong.to_string()).is_err(), "{wrong}");
         }

@@ -80,21 +80,21 @@ impl CoverageStudy {
             null: false,
             cases: vec![[("easy", "1"), (policy, "1")]],
         });
-        let mut all: Vec<CoverageComparison> = against.collect();
+        let mut list: Vec<CoverageComparison> = against.collect();
         let make_comparison = |name, kind, null, cases| CoverageComparison { name, kind, null, cases };
-        all.push(make_comparison(
+        list.push(make_comparison(
             "nothing differs",
             CoverageKind::Compare,
             true,
             vec![NULL.map(|policy| (policy, "1"))],
         ));
         for (name, load) in [("load 1.1", "1.1"), ("load 1.2", "1.2")] {
-            all.push(make_comparison(name, CoverageKind::WhatIf, false, vec![[("easy", "1"), ("easy", load)]]));
+            list.push(make_comparison(name, CoverageKind::WhatIf, false, vec![[("easy", "1"), ("easy", load)]]));
         }
         let at_loads = |old, new| LOADS.map(|load| [(old, load), (new, load)]).to_vec();
-        all.push(make_comparison("easy-sjbf, 3 loads", CoverageKind::Rank, false, at_loads("easy", "easy-sjbf")));
-        all.push(make_comparison("nothing differs, 3 loads", CoverageKind::Rank, true, at_loads(NULL[0], NULL[1])));
-        all
+        list.push(make_comparison("easy-sjbf, 3 loads", CoverageKind::Rank, false, at_loads("easy", "easy-sjbf")));
+        list.push(make_comparison("nothing differs, 3 loads", CoverageKind::Rank, true, at_loads(NULL[0], NULL[1])));
+        list
     }
 
     /// Parameters of a log; cells are numbered by load, and within a load by length.
@@ -194,7 +194,7 @@ pub fn measure_coverage(study: &CoverageStudy) -> Result<Vec<CoverageCell>, Cove
         }
     });
     let mut numbered_sums = results.into_inner().unwrap_or_else(PoisonError::into_inner);
-    numbered_sums.sort_by_key(|one| one.0);
+    numbered_sums.sort_by_key(|entry| entry.0);
     let logs: Vec<LogSums> = numbered_sums.into_iter().map(|(_, sums)| sums).collect::<Result<_, _>>()?;
     let mut cells = Vec::new();
     for (cell, logs) in logs.chunks(study.logs.max(1)).enumerate() {
@@ -217,27 +217,28 @@ fn simulate_log(
     weeks: usize,
 ) -> Result<LogSums, CoverageError> {
     let mut known_sums: Vec<(Simulated, [Vec<PeriodSum>; 2])> = Vec::new();
-    for simulated in comparisons.iter().flat_map(|one| one.cases.iter().flatten()) {
-        if known_sums.iter().any(|(other, _)| other == simulated) {
+    for simulation in comparisons.iter().flat_map(|comparison| comparison.cases.iter().flatten()) {
+        if known_sums.iter().any(|(entry, _)| entry == simulation) {
             continue;
         }
-        let (policy, load) = simulated;
+        let (policy, load) = simulation;
         let (Ok(spec), Ok(factor)) = (policy.parse::<PolicySpec>(), load.parse::<LoadFactor>()) else { continue };
         let scaled_workload = if *load == "1" { workload.clone() } else { scale_load(workload.clone(), factor)? };
         let result =
             Experiment::new(&spec, &scaled_workload).with_metrics(MetricsConfig::light_config()).run(&mut ())?;
-        let sums = result.map(|measured| MEASURES.map(|measure| weekly_sums(&measured.report, measure, weeks)));
-        known_sums.push((*simulated, sums.unwrap_or_default()));
+        let sums = result.map(|outcome| MEASURES.map(|measure| weekly_sums(&outcome.report, measure, weeks)));
+        known_sums.push((*simulation, sums.unwrap_or_default()));
     }
-    let of = |simulated: &Simulated, measure: usize| {
+    let of = |simulation: &Simulated, measure: usize| {
         known_sums
             .iter()
-            .find(|(other, _)| other == simulated)
+            .find(|(entry, _)| entry == simulation)
             .map(|(_, sums)| sums[measure].clone())
             .unwrap_or_default()
     };
     let case = |[old, new]: &[Simulated; 2], measure| PairedSums { old: of(old, measure), new: of(new, measure) };
-    let pair_sums = |one: &CoverageComparison| [0, 1].map(|at| one.cases.iter().map(|pair| case(pair, at)).collect());
+    let pair_sums =
+        |comparison: &CoverageComparison| [0, 1].map(|at| comparison.cases.iter().map(|pair| case(pair, at)).collect());
     Ok(comparisons.iter().map(pair_sums).collect())
 }
 
@@ -254,12 +255,12 @@ fn weekly_sums(report: &Report, measure: Measure, weeks: usize) -> Vec<PeriodSum
 }
 
 fn count_logs(logs: &[Vec<PairedSums>], null: bool) -> CoverageCell {
-    let truth_without = |left: Option<usize>| {
+    let truth_without = |omission: Option<usize>| {
         let cases = logs.first().map_or(0, Vec::len);
         let pooled_sums: Vec<PairedSums> = (0..cases)
             .map(|case| {
                 let of = |pick: fn(&PairedSums) -> &Vec<PeriodSum>| {
-                    let kept_logs = logs.iter().enumerate().filter(|(at, _)| Some(*at) != left);
+                    let kept_logs = logs.iter().enumerate().filter(|(at, _)| Some(*at) != omission);
                     kept_logs.flat_map(|(_, log)| pick(&log[case]).clone()).collect()
                 };
                 PairedSums { old: of(|case| &case.old), new: of(|case| &case.new) }
@@ -271,7 +272,8 @@ fn count_logs(logs: &[Vec<PairedSums>], null: bool) -> CoverageCell {
     let partial_truths: Vec<f64> = (0..logs.len()).map(|log| truth_without(Some(log))).collect();
     let n = logs.len() as f64;
     let mean = partial_truths.iter().sum::<f64>() / n;
-    let error = ((n - 1.0) / n * partial_truths.iter().map(|other| (other - mean).powi(2)).sum::<f64>()).sqrt();
+    let error =
+        ((n - 1.0) / n * partial_truths.iter().map(|rest_truth| (rest_truth - mean).powi(2)).sum::<f64>()).sqrt();
     let estimates: Vec<Option<Estimate>> = logs.iter().map(|log| Estimate::of_log(log).ok()).collect();
     let halves = |estimate: &Estimate| {
         let (low, high) = estimate.change_interval(CONFIDENCE);
@@ -280,7 +282,7 @@ fn count_logs(logs: &[Vec<PairedSums>], null: bool) -> CoverageCell {
     let intervals: Vec<((f64, f64), f64)> = estimates
         .iter()
         .zip(&partial_truths)
-        .filter_map(|(one, &other)| Some((halves(one.as_ref()?), other)))
+        .filter_map(|(estimate, &rest_truth)| Some((halves(estimate.as_ref()?), rest_truth)))
         .collect();
     let far = sort_values(logs.iter().filter_map(|log| log_mean_ratio(log)).map(|own| (own - truth).abs()).collect());
     let ideal = nearest_rank_quantile(&far, CONFIDENCE);
@@ -302,7 +304,7 @@ fn count_logs(logs: &[Vec<PairedSums>], null: bool) -> CoverageCell {
         differs: !null && truth.abs() > TRUE_FROM * error,
         logs: logs.len(),
         intervals: intervals.len(),
-        holding: intervals.iter().filter(|((low, high), other)| low <= other && other <= high).count(),
+        holding: intervals.iter().filter(|((low, high), rest_truth)| low <= rest_truth && rest_truth <= high).count(),
         telling: intervals.iter().filter(|((low, high), _)| *low > 0.0 || *high < 0.0).count(),
         decided: logs.iter().filter(is_decided).count(),
         wider: widths.get(widths.len() / 2).copied().unwrap_or(f64::NAN) / ideal.unwrap_or(f64::NAN),
@@ -327,12 +329,12 @@ pub(crate) fn draw_weeks(base: &Workload, weeks: u32, seed: u64) -> Result<Workl
         let from = (rng.next_u64() % whole as u64) as i64;
         let begin = first + Span(from * Span::WEEK.0);
         let shift = Span((week - from) * Span::WEEK.0 - first.0);
-        for (job, known) in base.jobs().iter().zip(base.truth()) {
+        for (job, job_truth) in base.jobs().iter().zip(base.truth()) {
             if job.submit >= begin && job.submit < begin + Span::WEEK {
                 let mut job = job.clone();
                 job.submit = Time(job.submit.0 + shift.0);
                 jobs.push(job);
-                truth.push(known.clone());
+                truth.push(job_truth.clone());
             }
         }
     }
@@ -350,8 +352,8 @@ mod tests {
         let workload = |jobs: i64| {
             let job = |k: i64| Job::new(Time(k * Span::WEEK.0 / 200), 2, Span(3_000));
             let truth = |k: i64| Truth { run: Span(600), number: k, status: LogStatus::Completed };
-            let all = (0..jobs).map(job).collect();
-            Workload::new(Machine::new(4), all, (0..jobs).map(truth).collect(), Provenance::default())
+            let job_list = (0..jobs).map(job).collect();
+            Workload::new(Machine::new(4), job_list, (0..jobs).map(truth).collect(), Provenance::default())
                 .expect("possible")
         };
         let weeks = draw_weeks(&workload(601), 4, 7).expect("three whole weeks");

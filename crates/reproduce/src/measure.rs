@@ -164,8 +164,8 @@ const ALL: &[(&str, MeasureSource)] = &[
     ("slack-price", MeasureSource::Price),
 ];
 
-fn value_quotient(ours: f64, baseline: f64) -> Option<f64> {
-    (baseline != 0.0).then(|| ours / baseline)
+fn value_quotient(own: f64, baseline: f64) -> Option<f64> {
+    (baseline != 0.0).then(|| own / baseline)
 }
 
 /// Share of the batches of submissions in which the policy is worse than its baseline.
@@ -220,8 +220,8 @@ impl TryFrom<String> for MeasureOfClass {
 }
 
 impl From<MeasureOfClass> for String {
-    fn from(measured: MeasureOfClass) -> String {
-        measured.to_string()
+    fn from(measure: MeasureOfClass) -> String {
+        measure.to_string()
     }
 }
 
@@ -286,28 +286,28 @@ impl MeasureOfClass {
     }
 
     /// The value of one schedule.
-    pub(crate) fn of_run(&self, seen: &RowResults<'_>) -> Option<f64> {
-        let rows = || seen.run?.report.jobs.as_deref();
+    pub(crate) fn of_run(&self, results: &RowResults<'_>) -> Option<f64> {
+        let rows = || results.run?.report.jobs.as_deref();
         match self.measure_source() {
             MeasureSource::Price => None,
-            MeasureSource::Log(value) => value(&describe_workload(seen.workload)),
+            MeasureSource::Log(value) => value(&describe_workload(results.workload)),
             MeasureSource::Share => {
-                let report = &seen.run?.report;
+                let report = &results.run?.report;
                 let (of_class, kept_count) = (self.class_measures(report)?.wait.count, report.trimmed.kept);
                 (kept_count > 0).then(|| 100.0 * of_class as f64 / kept_count as f64)
             }
-            MeasureSource::Metric(metric, unit) => metric.value_of(seen.run?).map(|value| unit.convert_value(value)),
-            MeasureSource::Class(metric) => metric.of_measures(self.class_measures(&seen.run?.report)?),
+            MeasureSource::Metric(metric, unit) => metric.value_of(results.run?).map(|value| unit.convert_value(value)),
+            MeasureSource::Class(metric) => metric.of_measures(self.class_measures(&results.run?.report)?),
             MeasureSource::Rows(value) => value(rows()?),
             MeasureSource::Months(counts) => mean_wait(std::iter::once(rows()?), counts),
-            MeasureSource::Stalls(value) => value(seen.stalls?),
-            MeasureSource::Ratio(value) => value(seen.ratios?),
+            MeasureSource::Stalls(value) => value(results.stalls?),
+            MeasureSource::Ratio(value) => value(results.ratios?),
             MeasureSource::Relative(metric) => {
-                value_quotient(metric.value_of(seen.run?)?, metric.value_of(seen.baseline?)?)
+                value_quotient(metric.value_of(results.run?)?, metric.value_of(results.baseline?)?)
             }
             MeasureSource::RelativeClass(metric) => {
                 let of = |run: &Run| metric.of_measures(self.class_measures(&run.report)?);
-                value_quotient(of(seen.run?)?, of(seen.baseline?)?)
+                value_quotient(of(results.run?)?, of(results.baseline?)?)
             }
         }
     }

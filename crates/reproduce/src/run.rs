@@ -88,15 +88,15 @@ type MeasuredValues = BTreeMap<String, Option<f64>>;
 /// leaves its cells [`CellVerdict::Missing`]; what became of each log is in `states`.
 pub fn reproduce_study(
     study: &PaperStudy,
-    wanted: &[String],
+    table_ids: &[String],
     library: &Library,
     threads: usize,
     states: &mut BTreeMap<String, LogState>,
-    done: &(dyn Fn(u64) + Sync),
+    progress: &(dyn Fn(u64) + Sync),
     stop: &AtomicBool,
 ) -> Result<Reproduced, ReproduceError> {
     let tables: Vec<&StudyTable> =
-        study.tables.iter().filter(|t| wanted.is_empty() || wanted.contains(&t.id)).collect();
+        study.tables.iter().filter(|t| table_ids.is_empty() || table_ids.contains(&t.id)).collect();
     // Which schedules are needed, and what is measured of each.
     let mut needs: BTreeMap<RowSchedule, Vec<MeasureOfClass>> = BTreeMap::new();
     for table in &tables {
@@ -114,7 +114,7 @@ pub fn reproduce_study(
     let mut values: BTreeMap<RowSchedule, MeasuredValues> = BTreeMap::new();
     let mut sources: Vec<RowWorkload> = needs.keys().map(|s| s.source.clone()).collect();
     sources.dedup();
-    let message = WorkMessage { done, stop };
+    let message = WorkMessage { done: progress, stop };
     for source in sources {
         if message.to_stop() {
             break;
@@ -143,10 +143,10 @@ pub fn reproduce_study(
         });
         let mut results = results.into_inner().unwrap_or_default();
         results.sort_by(|a, b| a.0.cmp(&b.0));
-        for (schedule, found) in results {
-            match found {
+        for (schedule, result) in results {
+            match result {
                 Err(ReproduceError::Stopped) => {}
-                found => _ = values.insert(schedule, found?),
+                outcome => _ = values.insert(schedule, outcome?),
             }
         }
     }
@@ -213,8 +213,8 @@ fn row_schedule(
     Some(RowSchedule { source, policy, baseline, month, monthly, platform: table.platform.clone() })
 }
 
-fn join_list(all: impl IntoIterator<Item = impl ToString>, between: &str) -> String {
-    all.into_iter().map(|one| one.to_string()).collect::<Vec<_>>().join(between)
+fn join_list(items: impl IntoIterator<Item = impl ToString>, between: &str) -> String {
+    items.into_iter().map(|item| item.to_string()).collect::<Vec<_>>().join(between)
 }
 
 fn judge_row(
@@ -280,12 +280,12 @@ fn measure_parts(
     schedule: &RowSchedule,
     measures: &[MeasureOfClass],
     parts: &[(String, Workload)],
-    told: WorkMessage<'_>,
+    message: WorkMessage<'_>,
 ) -> Result<MeasuredValues, ReproduceError> {
     if schedule.source.months {
-        return measure_months(schedule, measures, parts, told);
+        return measure_months(schedule, measures, parts, message);
     }
-    let part_results = parts.iter().map(|(_, workload)| measure_one(schedule, measures, workload, told));
+    let part_results = parts.iter().map(|(_, workload)| measure_one(schedule, measures, workload, message));
     Ok(mean_values(&part_results.collect::<Result<Vec<_>, _>>()?))
 }
 
@@ -303,7 +303,7 @@ fn measure_one(
     schedule: &RowSchedule,
     measures: &[MeasureOfClass],
     workload: &Workload,
-    told: WorkMessage<'_>,
+    message: WorkMessage<'_>,
 ) -> Result<MeasuredValues, ReproduceError> {
     let mut schemes: Vec<Scheme> = measures.iter().filter_map(MeasureOfClass::scheme).collect();
     schemes.dedup();
@@ -315,8 +315,9 @@ fn measure_one(
     let config = MetricsConfig { selection, categories: schemes, keep_jobs: true, ..MetricsConfig::default() };
     let mut stalls = measures.iter().any(MeasureOfClass::of_stalls).then(|| HeelAndToe::new(workload, selection));
     let platform = schedule.platform.as_deref().and_then(|text| Platform::from_toml(text).ok()).unwrap_or_default();
-    let run =
-        |policy: &str, also: &mut Option<HeelAndToe<'_>>| run((workload, platform), policy, config.clone(), also, told);
+    let run = |policy: &str, also: &mut Option<HeelAndToe<'_>>| {
+        run((workload, platform), policy, config.clone(), also, message)
+    };
     let report = if needs_report { Some(run(policy, &mut stalls)?) } else { None };
     let stalls = stalls.map(HeelAndToe::finish);
     let baseline = schedule.baseline.as_deref().map(|baseline| run(baseline, &mut None)).transpose()?;
@@ -327,7 +328,7 @@ fn measure_one(
         }
         _ => None,
     };
-    (told.done)(workload.len() as u64);
+    (message.done)(workload.len() as u64);
     let row_results = RowResults {
         workload,
         run: report.as_ref(),
@@ -342,7 +343,7 @@ fn measure_months(
     schedule: &RowSchedule,
     measures: &[MeasureOfClass],
     parts: &[(String, Workload)],
-    told: WorkMessage<'_>,
+    message: WorkMessage<'_>,
 ) -> Result<MeasuredValues, ReproduceError> {
     let policy = schedule.policy.as_deref().unwrap_or("fcfs");
     let is_wanted = |name: &str| schedule.month.as_deref().is_none_or(|month| month == name);
@@ -353,9 +354,9 @@ fn measure_months(
             schedule.monthly.get(name).map_or(policy, String::as_str),
             MetricsConfig { keep_jobs: true, ..MetricsConfig::light_config() },
             &mut (),
-            told,
+            message,
         )?);
-        (told.done)(workload.len() as u64);
+        (message.done)(workload.len() as u64);
     }
     let unknown = schedule.monthly.keys().find(|month| !parts.iter().any(|(name, _)| name == *month));
     if let Some(month) = unknown.or(schedule.month.as_ref().filter(|_| runs.is_empty())) {
@@ -373,12 +374,13 @@ fn run(
     policy: &str,
     config: MetricsConfig,
     also: &mut impl Observer,
-    told: WorkMessage<'_>,
+    message: WorkMessage<'_>,
 ) -> Result<Run, ReproduceError> {
     let spec: PolicySpec = policy.parse()?;
     let policy = || policy.to_string();
-    match Experiment::new(&spec, workload).on_platform(platform).with_metrics(config).with_stop(told.stop).run(also) {
-        Ok(measured) => measured.ok_or(ReproduceError::Stopped),
+    match Experiment::new(&spec, workload).on_platform(platform).with_metrics(config).with_stop(message.stop).run(also)
+    {
+        Ok(result) => result.ok_or(ReproduceError::Stopped),
         Err(ExperimentError::Simulation(source)) => Err(ReproduceError::Policy { policy: policy(), source }),
         Err(source) => Err(ReproduceError::Impossible { policy: policy(), source }),
     }

@@ -361,12 +361,12 @@ ROW
     fn tolerances_of_the_studies_have_reasons() {
         for study in read_builtin().expect("studies") {
             for table in &study.tables {
-                let judged = table.rows.iter().any(|row| row.tolerance.is_some());
-                assert!(!judged || !table.reason.is_empty(), "{} {}", study.name, table.id);
+                let has_tolerance = table.rows.iter().any(|row| row.tolerance.is_some());
+                assert!(!has_tolerance || !table.reason.is_empty(), "{} {}", study.name, table.id);
                 for row in table.rows.iter().filter(|row| row.tolerance.is_none()) {
-                    let printed = row.published.iter().any(|value| *value != crate::PublishedValue::Nothing);
-                    let told = !table.reason.is_empty() || !row.note.is_empty();
-                    assert!(!printed || told, "{} {} {}", study.name, table.id, row.label);
+                    let has_value = row.published.iter().any(|value| *value != crate::PublishedValue::Nothing);
+                    let has_reason = !table.reason.is_empty() || !row.note.is_empty();
+                    assert!(!has_value || has_reason, "{} {} {}", study.name, table.id, row.label);
                 }
             }
         }

@@ -169,9 +169,9 @@ impl PrivateSlurm {
     }
 
     /// Stops `slurmctld` as SIGSTOP does, or resumes it.
-    pub fn pause_controller(&self, paused: bool) {
+    pub fn pause_controller(&self, is_pause: bool) {
         if let Some(controller) = &self.controller {
-            send_signal(if paused { "-STOP" } else { "-CONT" }, controller.id());
+            send_signal(if is_pause { "-STOP" } else { "-CONT" }, controller.id());
         }
     }
 
@@ -270,8 +270,8 @@ impl Drop for PrivateSlurm {
 /// whether it is there.
 fn gres_conf(gres: &str, folder: &Path) -> std::io::Result<String> {
     let mut text = String::new();
-    for (at, one) in gres.split(',').enumerate() {
-        let parts: Vec<&str> = one.split(':').collect();
+    for (at, entry) in gres.split(',').enumerate() {
+        let parts: Vec<&str> = entry.split(':').collect();
         let count: u32 = parts.last().and_then(|last| last.parse().ok()).unwrap_or(1);
         let kind = if parts.len() > 2 { format!(" Type={}", parts[1]) } else { String::new() };
         for device in 0..count {

@@ -181,9 +181,9 @@ mod tests {
         assert!(text.contains("NodeName=n2 NodeHostname=host NodeAddr=127.0.0.1 Port=4 CPUs=4 "), "{text}");
         assert!(text.contains("PartitionName=main Nodes=n[1-2] Default=YES"), "{text}");
         assert!(text.contains("AuthType=auth/none\n") && !text.contains("AuthInfo"), "{text}");
-        let keyed = slurm_conf(&ClusterOptions { munge: true, ..options.clone() }, &host, Path::new("/r"), "");
+        let munge_text = slurm_conf(&ClusterOptions { munge: true, ..options.clone() }, &host, Path::new("/r"), "");
         for line in ["AuthType=auth/munge", "CredType=cred/munge", "AuthInfo=socket=/r/munge/socket"] {
-            assert!(keyed.contains(&format!("{line}\n")), "{keyed}");
+            assert!(munge_text.contains(&format!("{line}\n")), "{munge_text}");
         }
         let own = ClusterOptions { nodes: 1, partitions: vec!["PartitionName=p Nodes=n1".to_string()], ..options };
         let text = slurm_conf(&own, &host, Path::new("/r"), "");

@@ -99,7 +99,7 @@ fn start_mariadb(root: &Path, data: &Path, user: &str, port: u16) -> Result<Chil
 }
 
 /// Waits until a daemon listens.
-fn wait_for_port(port: u16, who: &str) -> Result<(), String> {
+fn wait_for_port(port: u16, service: &str) -> Result<(), String> {
     let mut patience = PATIENCE;
     while !patience.is_zero() {
         if std::net::TcpStream::connect(("127.0.0.1", port)).is_ok() {
@@ -108,5 +108,5 @@ fn wait_for_port(port: u16, who: &str) -> Result<(), String> {
         std::thread::sleep(LOOK);
         patience = patience.saturating_sub(LOOK);
     }
-    Err(format!("{who} does not listen on port {port}"))
+    Err(format!("{service} does not listen on port {port}"))
 }

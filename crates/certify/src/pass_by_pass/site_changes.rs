@@ -32,7 +32,7 @@ impl PassReplay<'_> {
             self.queue.retain(|job| job.id != id);
             self.outside.push((id, None));
             self.held.insert(id);
-        } else if self.outside.iter().any(|&(other, _)| other == id) {
+        } else if self.outside.iter().any(|&(job, _)| job == id) {
             self.held.insert(id);
         }
     }
@@ -46,10 +46,10 @@ impl PassReplay<'_> {
     }
 
     fn cancel_job(&mut self, id: u32, at: i64) {
-        let waits = self.queue.iter().any(|job| job.id == id) || self.outside.iter().any(|&(other, _)| other == id);
+        let waits = self.queue.iter().any(|job| job.id == id) || self.outside.iter().any(|&(job, _)| job == id);
         self.queue.retain(|job| job.id != id);
-        self.outside.retain(|&(other, _)| other != id);
-        self.later.retain(|&(_, other)| other != id);
+        self.outside.retain(|&(job, _)| job != id);
+        self.later.retain(|&(_, job)| job != id);
         if waits {
             self.ended.insert(id, EndWay { at, done: true });
         }

@@ -12,15 +12,15 @@ use drystone_whatif::{Applied, PairedChange, PairedWait, Premises, apply_changes
 const CHANGES: [&str; 3] = ["procs +16", "limits exact", "load 1.1"];
 
 /// Waits by place among the jobs before.
-fn waits(applied: &Applied, policy: &PolicySpec) -> Vec<f64> {
-    let outages = Outages::new(Machine::new(applied.premises.pools[0].procs), Vec::new()).expect("possible");
-    let measured = Experiment::new(policy, &applied.premises.workload)
+fn waits(scenario: &Applied, policy: &PolicySpec) -> Vec<f64> {
+    let outages = Outages::new(Machine::new(scenario.premises.pools[0].procs), Vec::new()).expect("possible");
+    let measurement = Experiment::new(policy, &scenario.premises.workload)
         .with_outages(Some(&outages))
         .with_metrics(MetricsConfig { keep_jobs: true, ..MetricsConfig::light_config() })
         .run(&mut ());
-    let rows = measured.expect("simulated").expect("to its end").report.jobs.expect("rows");
-    let mut waits = vec![f64::NAN; applied.origin.len()];
-    let at = |row: &JobRow| applied.origin[row.id.index()].expect("no job is added") as usize;
+    let rows = measurement.expect("simulated").expect("to its end").report.jobs.expect("rows");
+    let mut waits = vec![f64::NAN; scenario.origin.len()];
+    let at = |row: &JobRow| scenario.origin[row.id.index()].expect("no job is added") as usize;
     rows.iter().for_each(|row| waits[at(row)] = row.wait().as_f64());
     waits
 }
@@ -38,9 +38,9 @@ fn log(load: f64, jobs: u32, seed: u64) -> Vec<PairedChange> {
     };
     let before = after("none");
     let periods = Periods::from_submits(premises.workload.submit_range().expect("jobs"), false);
-    let one = |changes: &&str| {
-        let all = before.iter().zip(after(changes)).zip(premises.workload.jobs());
-        let pairs: Vec<PairedWait> = all
+    let compare = |changes: &&str| {
+        let rows = before.iter().zip(after(changes)).zip(premises.workload.jobs());
+        let pairs: Vec<PairedWait> = rows
             .map(|((&before, after), job)| PairedWait {
                 period: periods.find_period(job.submit).expect("it counts") as u32,
                 before,
@@ -50,21 +50,22 @@ fn log(load: f64, jobs: u32, seed: u64) -> Vec<PairedChange> {
             .collect();
         compare_waits(pairs.iter(), &periods, 0.95)
     };
-    CHANGES.iter().map(one).collect()
+    CHANGES.iter().map(compare).collect()
 }
 
 /// For each change the logs that have an interval, and how many of these hold the true change.
 fn coverage(load: f64, jobs: u32, logs: u64) -> Vec<(f64, usize, usize)> {
-    let all: Vec<Vec<PairedChange>> = (0..logs).map(|seed| log(load, jobs, 40_000 + seed)).collect();
-    let one = |at: usize| {
-        let found: Vec<&PairedChange> = all.iter().map(|log| &log[at]).collect();
-        let hours = |of: fn(&PairedChange) -> f64| found.iter().map(|one| one.jobs as f64 * of(one)).sum::<f64>();
+    let changes: Vec<Vec<PairedChange>> = (0..logs).map(|seed| log(load, jobs, 40_000 + seed)).collect();
+    let cover = |at: usize| {
+        let pairs: Vec<&PairedChange> = changes.iter().map(|log| &log[at]).collect();
+        let hours =
+            |of: fn(&PairedChange) -> f64| pairs.iter().map(|change| change.jobs as f64 * of(change)).sum::<f64>();
         let truth = hours(|change| change.after) / hours(|change| change.before) - 1.0;
-        let intervals: Vec<(f64, f64)> = found.iter().filter_map(|change| change.change_interval).collect();
+        let intervals: Vec<(f64, f64)> = pairs.iter().filter_map(|change| change.change_interval).collect();
         let holding = intervals.iter().filter(|(low, high)| *low <= truth && truth <= *high).count();
         (truth, intervals.len(), holding)
     };
-    (0..CHANGES.len()).map(one).collect()
+    (0..CHANGES.len()).map(cover).collect()
 }
 
 /// Of 40 intervals that hold with probability 0.95 fewer than 34 do so once in a hundred times.

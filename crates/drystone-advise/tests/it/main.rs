@@ -23,7 +23,7 @@ impl<F: Fn(&str, usize) -> f64> CandidateSimulator for Made<F> {
     type Error = Infallible;
 
     fn simulate(&mut self, policies: &[String], _: &str) -> Result<Vec<Option<PeriodFigures>>, Infallible> {
-        let one = |policy: &String| {
+        let run_policy = |policy: &String| {
             if self.asked.len() >= self.stops_after {
                 return None;
             }
@@ -37,7 +37,7 @@ impl<F: Fn(&str, usize) -> f64> CandidateSimulator for Made<F> {
                 .collect();
             Some(PeriodFigures::of_values(&weeks))
         };
-        Ok(policies.iter().map(one).collect())
+        Ok(policies.iter().map(run_policy).collect())
     }
 
     fn report_progress(&mut self, text: &str) {
@@ -92,7 +92,7 @@ fn changes_that_help_are_combined_and_hold() {
         wait *= if policy.contains("bf_interval=60") { 0.9 } else { 1.0 };
         wait * if policy.contains("bf_resolution=300") { 1.1 } else { 1.0 }
     };
-    let (advice, asked, told) = self::asked(rule, &[], usize::MAX);
+    let (advice, policies, messages) = self::asked(rule, &[], usize::MAX);
     let advice = advice.expect("nothing stops it");
     assert_eq!(advice.settings.reason, AdviceReason::Recommended);
     let best = advice.settings.best.expect("there is one");
@@ -100,17 +100,20 @@ fn changes_that_help_are_combined_and_hold() {
     assert!((best.change + 0.28).abs() < 1e-9, "{}", best.change);
     let lines: Vec<&str> = advice.settings.edits.iter().map(|edit| edit.line.as_str()).collect();
     assert_eq!(lines, ["SchedulerParameters=bf_window=2880,bf_interval=60"]);
-    let judged = &advice.settings.judged;
-    assert_eq!((judged.of, judged.better, judged.half, judged.left), (40, 40, 40, 0));
-    assert!(judged.got.is_some_and(|got| (got + 0.28).abs() < 1e-9));
+    let judgement = &advice.settings.judged;
+    assert_eq!((judgement.of, judgement.better, judgement.half, judgement.left), (40, 40, 40, 0));
+    assert!(judgement.got.is_some_and(|gain| (gain + 0.28).abs() < 1e-9));
     assert_eq!(advice.settings.better_periods, (10, 10));
     assert_eq!(advice.live.reason, AdviceReason::NothingBetter, "both live policies are as good as what there is");
-    assert!(told[0].contains("of live policies nothing better") && !told[0].contains("settings"), "{told:?}");
-    assert!(told[1].contains("bf_interval=60 (-10.0 %)"), "one change of each knob: {told:?}");
-    assert!(told[2].contains("bf_window=2880 (-20.0 %)"), "{told:?}");
-    let mut counted: BTreeMap<&String, usize> = BTreeMap::new();
-    asked.iter().for_each(|policy| *counted.entry(policy).or_default() += 1);
-    assert!(counted.values().all(|&times| times == 1), "nothing is simulated twice");
+    assert!(
+        messages[0].contains("of live policies nothing better") && !messages[0].contains("settings"),
+        "{messages:?}"
+    );
+    assert!(messages[1].contains("bf_interval=60 (-10.0 %)"), "one change of each knob: {messages:?}");
+    assert!(messages[2].contains("bf_window=2880 (-20.0 %)"), "{messages:?}");
+    let mut counts: BTreeMap<&String, usize> = BTreeMap::new();
+    policies.iter().for_each(|policy| *counts.entry(policy).or_default() += 1);
+    assert!(counts.values().all(|&times| times == 1), "nothing is simulated twice");
 }
 
 /// In each week another setting is best by far: what is chosen on some is worth nothing on others.
@@ -119,11 +122,11 @@ fn what_fits_some_weeks_only_is_not_recommended() {
     let knobs = ["bf_window=2880", "bf_window=720", "bf_interval=60", "bf_resolution=300"];
     let rule = |policy: &str, week: usize| {
         let hit = knobs.iter().position(|knob| policy.contains(knob)).is_some_and(|at| at == week % 4);
-        let turned = knobs.iter().any(|knob| policy.contains(knob));
+        let has_knob = knobs.iter().any(|knob| policy.contains(knob));
         usual(week)
             * if hit {
                 0.5
-            } else if turned {
+            } else if has_knob {
                 1.2
             } else {
                 1.0
@@ -163,9 +166,9 @@ fn a_value_that_only_the_first_phase_flatters_does_not_hide_another_value_of_its
         };
         usual(week) * gain
     };
-    let (advice, asked, _) = self::asked(rule, &[], usize::MAX);
+    let (advice, policies, _) = self::asked(rule, &[], usize::MAX);
     let settings = advice.expect("nothing stops it").settings;
-    assert!(asked.iter().any(|policy| policy.contains("phase=2")), "phases have numbers: {asked:?}");
+    assert!(policies.iter().any(|policy| policy.contains("phase=2")), "phases have numbers: {policies:?}");
     assert_eq!(settings.reason, AdviceReason::Recommended, "{settings:?}");
     let best = settings.best.expect("there is one");
     assert_eq!((best.name.as_str(), best.phases), ("bf_window=720", 3));
@@ -185,7 +188,7 @@ fn drawn(text: &str) -> f64 {
 /// all phases.
 #[test]
 fn nothing_listed_is_better_than_the_best_over_all_weeks() {
-    let mut found = 0;
+    let mut gain_count = 0;
     for seed in 0..60 {
         let rule = |policy: &str, week: usize| {
             let setting = policy.split(",test-us").next().unwrap_or(policy);
@@ -193,17 +196,17 @@ fn nothing_listed_is_better_than_the_best_over_all_weeks() {
             usual(week) * gain * (0.9 + 0.2 * drawn(&format!("{seed} {policy} {week}")))
         };
         let advice = self::asked(rule, &["maxW<+5%"], usize::MAX).0.expect("nothing stops it");
-        let listed = advice.tried.iter().filter(|tried| !tried.live && tried.phases == 3 && tried.keeps);
-        let best = listed.min_by(|a, b| a.change.total_cmp(&b.change)).expect("the site as it is");
-        let said = advice.settings.best.as_ref().map_or("as it is", |best| &best.name);
+        let trials = advice.tried.iter().filter(|trial| !trial.live && trial.phases == 3 && trial.keeps);
+        let best = trials.min_by(|a, b| a.change.total_cmp(&b.change)).expect("the site as it is");
+        let name = advice.settings.best.as_ref().map_or("as it is", |best| &best.name);
         if best.change < -advice.spread {
-            assert_eq!(said, best.name, "seed {seed}");
-            found += 1;
+            assert_eq!(name, best.name, "seed {seed}");
+            gain_count += 1;
         } else {
-            assert_eq!(said, "as it is", "seed {seed}");
+            assert_eq!(name, "as it is", "seed {seed}");
         }
     }
-    assert!((10..60).contains(&found), "both happen: {found}");
+    assert!((10..60).contains(&gain_count), "both happen: {gain_count}");
 }
 
 #[test]
@@ -220,11 +223,11 @@ fn guards_are_kept_where_choices_are_made_and_counted_where_they_are_judged() {
         (live.best.expect("there is one").name, live.judged)
     };
     assert_eq!(best(&[]).0, "easy++");
-    let (name, judged) = best(&["maxW<+20%"]);
+    let (name, judgement) = best(&["maxW<+20%"]);
     assert_eq!(name, "easy");
     assert!(
-        judged.kept < judged.of && judged.kept >= judged.of / 2 - 1,
-        "halves without that week choose easy++: {judged:?}"
+        judgement.kept < judgement.of && judgement.kept >= judgement.of / 2 - 1,
+        "halves without that week choose easy++: {judgement:?}"
     );
 }
 

@@ -84,12 +84,12 @@ const USUAL: [&str; 26] = [
 ];
 
 /// The command line as it is parsed and as help shows it: without rare options, unless `all`.
-pub(crate) fn build_command(all: bool) -> clap::Command {
+pub(crate) fn build_command(has_rare: bool) -> clap::Command {
     let mut command = Cli::command().max_term_width(COLUMNS);
     let groups = format_groups(&command);
     let template =
         format!("{{about-with-newline}}\n{{usage-heading}} {{usage}}\n\n{groups}\n{{options}}{{after-help}}");
-    command = command.help_template(template).mut_subcommands(|sub| size_help(sub, all));
+    command = command.help_template(template).mut_subcommands(|sub| size_help(sub, has_rare));
     command
 }
 
@@ -125,9 +125,9 @@ fn format_groups(command: &clap::Command) -> String {
 }
 
 /// A command whose help has the three sizes, and its subcommands likewise.
-fn size_help(command: clap::Command, all: bool) -> clap::Command {
+fn size_help(command: clap::Command, has_rare: bool) -> clap::Command {
     let rare = |id: &str| RARE.contains(&id);
-    let hides = !all && command.get_arguments().any(|arg| rare(arg.get_id().as_str()));
+    let hides = !has_rare && command.get_arguments().any(|arg| rare(arg.get_id().as_str()));
     let optional = |arg: &clap::Arg| !arg.is_positional() && !arg.is_required_set();
     let many = command.get_arguments().filter(|arg| optional(arg)).count() > MANY;
     let long = command.get_after_long_help().or(command.get_after_help()).map(|text| refill_text(&text.to_string()));
@@ -135,7 +135,7 @@ fn size_help(command: clap::Command, all: bool) -> clap::Command {
         let id = arg.get_id().as_str().to_string();
         let arg = if many { first_sentence(arg) } else { arg };
         let arg = if many && optional(&arg) && !USUAL.contains(&id.as_str()) { arg.hide_short_help(true) } else { arg };
-        if rare(&id) && !all { arg.hide(true) } else { arg }
+        if rare(&id) && !has_rare { arg.hide(true) } else { arg }
     });
     if let Some(long) = long {
         let more = match (many, hides) {
@@ -147,7 +147,7 @@ fn size_help(command: clap::Command, all: bool) -> clap::Command {
         let more = if hides { format!("\n\n{ALL} also lists rare options.") } else { String::new() };
         command = command.after_long_help(long + &more);
     }
-    command.mut_subcommands(|sub| size_help(sub, all))
+    command.mut_subcommands(|sub| size_help(sub, has_rare))
 }
 
 /// An option with the first sentence of its help for `-h`, and all of it for `--help`.
@@ -278,20 +278,20 @@ mod tests {
         assert_eq!(fold("  short   # comment"), "  short   # comment");
         let long = format!("  {word} {word} '{word} {word}' end");
         assert_eq!(fold(&long), format!("  {word} {word} \\\n      '{word} {word}' end"));
-        let piped = format!("  {word} {word} | {word}");
-        assert_eq!(fold(&piped), format!("  {word} {word} |\n      {word}"));
+        let pipeline = format!("  {word} {word} | {word}");
+        assert_eq!(fold(&pipeline), format!("  {word} {word} |\n      {word}"));
     }
 
     #[test]
     fn every_option_of_the_lists_exists() {
         let mut ids = Vec::new();
-        let mut left = vec![Cli::command()];
-        while let Some(command) = left.pop() {
+        let mut commands = vec![Cli::command()];
+        while let Some(command) = commands.pop() {
             ids.extend(command.get_arguments().map(|arg| arg.get_id().to_string()));
-            left.extend(command.get_subcommands().cloned());
+            commands.extend(command.get_subcommands().cloned());
         }
         for id in RARE.iter().chain(&USUAL) {
-            assert!(ids.iter().any(|found| found == id), "{id}");
+            assert!(ids.iter().any(|arg_id| arg_id == id), "{id}");
         }
     }
 }

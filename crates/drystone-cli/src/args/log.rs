@@ -203,9 +203,9 @@ impl LogArgs {
         let mut options = self.study.map(CleaningStudy::options).unwrap_or_default();
         let LogArgs { procs, overrun, size, missing_estimate, zero_run, negative_run, .. } = self.clone();
         let LogArgs { negative_submit, too_wide, duplicates, take, load, .. } = self.clone();
-        fn set_option<T>(option: &mut T, given: Option<T>) {
-            if let Some(given) = given {
-                *option = given;
+        fn set_option<T>(option: &mut T, choice: Option<T>) {
+            if let Some(value) = choice {
+                *option = value;
             }
         }
         options.procs = procs.or(options.procs);

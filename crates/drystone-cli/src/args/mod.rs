@@ -296,7 +296,7 @@ pub(crate) fn normalise_spelling(args: Vec<OsString>) -> Vec<OsString> {
     let spell = |arg: OsString| match arg.to_str() {
         Some("--colour") => "--color".into(),
         Some(text) => {
-            text.strip_prefix("--colour=").map_or_else(|| arg.clone(), |when| format!("--color={when}").into())
+            text.strip_prefix("--colour=").map_or_else(|| arg.clone(), |mode| format!("--color={mode}").into())
         }
         None => arg,
     };

@@ -11,12 +11,12 @@ use drystone::times::read_duration;
 use std::str::FromStr;
 use std::time::Duration;
 
-pub(crate) fn word_parser<T>(all: &'static [T], name: fn(T) -> &'static str) -> impl TypedValueParser<Value = T>
+pub(crate) fn word_parser<T>(values: &'static [T], name: fn(T) -> &'static str) -> impl TypedValueParser<Value = T>
 where
     T: Copy + Send + Sync + 'static,
 {
-    PossibleValuesParser::new(all.iter().map(|&value| name(value))).try_map(move |word| {
-        let matching_value = all.iter().copied().find(|&value| name(value) == word);
+    PossibleValuesParser::new(values.iter().map(|&value| name(value))).try_map(move |word| {
+        let matching_value = values.iter().copied().find(|&value| name(value) == word);
         matching_value.ok_or("unknown word")
     })
 }

@@ -213,8 +213,8 @@ impl WhatifArgs {
         let limit = |text: &String| parse_change("limit-max", &format!("{text} {longer}"));
         axes.push(self.limit_max.iter().map(limit).collect::<Result<_, _>>()?);
         axes.push(self.limits.clone());
-        let how = if self.arrivals == ArrivalsArg::Resampled { " resampled" } else { "" };
-        let load = self.log.load.iter().map(|factor| parse_change("load", &format!("{factor}{how}")));
+        let suffix = if self.arrivals == ArrivalsArg::Resampled { " resampled" } else { "" };
+        let load = self.log.load.iter().map(|factor| parse_change("load", &format!("{factor}{suffix}")));
         axes.push(load.collect::<Result<_, _>>()?);
         for axis in [&self.partition_border, &self.short_queue, &self.qos_limit, &self.account_limit] {
             axes.push(axis.clone());
@@ -222,7 +222,7 @@ impl WhatifArgs {
         for axis in [&self.maintenance, &self.reservation, &self.remove, &self.sharing] {
             axes.push(axis.clone());
         }
-        let mut all = vec![ChangeList::default()];
+        let mut combinations = vec![ChangeList::default()];
         for axis in axes.into_iter().filter(|axis| !axis.is_empty()) {
             let with = |list: &ChangeList| {
                 let list = list.clone();
@@ -234,10 +234,10 @@ impl WhatifArgs {
                     })
                     .collect::<Vec<_>>()
             };
-            all = all.iter().flat_map(with).collect();
+            combinations = combinations.iter().flat_map(with).collect();
         }
-        all.retain(|list| !list.0.is_empty());
-        all.extend(self.change.iter().cloned());
-        Ok(all)
+        combinations.retain(|list| !list.0.is_empty());
+        combinations.extend(self.change.iter().cloned());
+        Ok(combinations)
     }
 }

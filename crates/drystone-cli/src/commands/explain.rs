@@ -126,9 +126,9 @@ pub(crate) fn tell_story(args: &ExplainArgs, input: &WorkloadInput) -> Result<Jo
     let mut pass_notes = Vec::new();
     let mut watch = (WaitObserver::new(workload, &outages, id), &mut end_counter);
     let work = || stage.simulate(workload, new(), &mut watch, |watch| watch.0.is_over());
-    if let Some((done, heard)) = passes::hear_passes(&spec, id, work) {
-        done.map_err(|error| CommandFailure::simulation_error(spec.text(), error))?;
-        pass_notes = heard;
+    if let Some((outcome, notes)) = passes::hear_passes(&spec, id, work) {
+        outcome.map_err(|error| CommandFailure::simulation_error(spec.text(), error))?;
+        pass_notes = notes;
     }
     drop(progress);
     let log_words = if words.is_none() { LogWords::for_workload(workload) } else { None };
@@ -136,7 +136,7 @@ pub(crate) fn tell_story(args: &ExplainArgs, input: &WorkloadInput) -> Result<Jo
         .as_ref()
         .map(|words| words as &dyn StoryWords)
         .or(log_words.as_ref().map(|words| words as &dyn StoryWords));
-    let mut more = why_not.as_ref().map(|told| format!("\n{}", told.render_text(dates))).unwrap_or_default();
+    let mut more = why_not.as_ref().map(|answer| format!("\n{}", answer.render_text(dates))).unwrap_or_default();
     more += &passes::format_passes(&pass_notes, workload.job(id).submit, dates);
     let inputs = Determined {
         schema: "drystone/explanation/1",

@@ -32,19 +32,19 @@ pub(crate) fn run_fidelity(args: &FidelityArgs) -> CommandOutcome {
     message::be_quiet(args.output.quiet);
     let report = args.output.report.as_deref().map(ReportFile::create_file).transpose()?;
     let stop = interrupt::stop_in_order();
-    let Some(mut found) = measure_fidelity(args, stop)? else { return Ok(interrupt::exit_code()) };
+    let Some(mut fidelity) = measure_fidelity(args, stop)? else { return Ok(interrupt::exit_code()) };
     if interrupt::stop_at_once() {
         return Ok(interrupt::exit_code());
     }
     if let Some(file) = report {
         // A file has room for everything.
-        found.whole = true;
-        file.write_result(&found)?.publish()?;
+        fidelity.whole = true;
+        file.write_result(&fidelity)?.publish()?;
     }
-    found.whole = args.output.details;
-    output::print_result(&found, args.output.format)?;
+    fidelity.whole = args.output.details;
+    output::print_result(&fidelity, args.output.format)?;
     let unmet: Vec<String> =
-        args.require.iter().flat_map(|r| r.find_unmet(&found.fidelity)).map(|unmet| unmet.to_string()).collect();
+        args.require.iter().flat_map(|r| r.find_unmet(&fidelity.fidelity)).map(|unmet| unmet.to_string()).collect();
     unmet.iter().for_each(|text| message::print_error(text));
     Ok(if unmet.is_empty() { DONE } else { FINDING })
 }
@@ -72,7 +72,7 @@ pub(crate) fn measure_fidelity(
         )));
     }
     let policy = match &args.policy {
-        Some(given) => site::meant_policy(&args.site, given)?,
+        Some(policy) => site::meant_policy(&args.site, policy)?,
         None => match site::own_policy(Some(&args.site))? {
             Some(own) => own,
             None => "easy".parse()?,

@@ -23,43 +23,43 @@ pub(super) fn hear_passes<R>(
 
 /// Lines for people; empty where no pass said anything. Moments are dates where `site` has them,
 /// else time since `submit`, when the job came.
-pub(super) fn format_passes(said: &[SharedVerdict], submit: Time, site: Option<&dyn StoryWords>) -> String {
-    if said.is_empty() {
+pub(super) fn format_passes(verdicts: &[SharedVerdict], submit: Time, site: Option<&dyn StoryWords>) -> String {
+    if verdicts.is_empty() {
         return String::new();
     }
     let mut lines = vec!["\nPasses of Slurm's schedulers that considered it:".to_string()];
-    lines.extend(said.iter().take(MOST).map(|said| format_pass_line(said, submit, site)));
-    if said.len() > MOST {
+    lines.extend(verdicts.iter().take(MOST).map(|verdict| format_pass_line(verdict, submit, site)));
+    if verdicts.len() > MOST {
         lines.push(format!(
             "  and {} more; --format json has them all",
-            format_plural((said.len() - MOST) as u64, "change")
+            format_plural((verdicts.len() - MOST) as u64, "change")
         ));
     }
     lines.join("\n") + "\n"
 }
 
-fn format_pass_line(said: &SharedVerdict, submit: Time, site: Option<&dyn StoryWords>) -> String {
+fn format_pass_line(verdict: &SharedVerdict, submit: Time, site: Option<&dyn StoryWords>) -> String {
     let after = |at: i64| match site {
         Some(site) => site.format_moment(Time(at)),
         None => format!("{} after it came", format_duration((at - submit.0) as f64)),
     };
-    let when = match (said.passes, site) {
-        (1, _) => format!("{}, a {} pass", after(said.from), said.pass),
-        (n, Some(_)) => format!("{} to {}, {n} {} passes", after(said.from), after(said.until), said.pass),
+    let moment = match (verdict.passes, site) {
+        (1, _) => format!("{}, a {} pass", after(verdict.from), verdict.pass),
+        (n, Some(_)) => format!("{} to {}, {n} {} passes", after(verdict.from), after(verdict.until), verdict.pass),
         (n, None) => {
-            let first = format_duration((said.from - submit.0) as f64);
-            format!("{first} to {}, {n} {} passes", after(said.until), said.pass)
+            let first = format_duration((verdict.from - submit.0) as f64);
+            format!("{first} to {}, {n} {} passes", after(verdict.until), verdict.pass)
         }
     };
-    let by = said.by.unwrap_or_default();
-    let plan_note = match (said.planned, said.planned_last) {
+    let by = verdict.by.unwrap_or_default();
+    let plan_note = match (verdict.planned, verdict.planned_last) {
         (Some(first), Some(last)) if first != last => {
             format!("{}, at last {}", after(first), after(last))
         }
         (Some(first), _) => after(first),
         _ => "at no known time".to_string(),
     };
-    let reason = match said.verdict {
+    let reason = match verdict.verdict {
         PassReason::Started => "it started".to_string(),
         PassReason::Blocked => "it did not fit, and kept its partition from the jobs behind it".to_string(),
         PassReason::BehindBlocked => "a job before it did not fit, and kept its partition or its nodes".to_string(),
@@ -82,12 +82,12 @@ fn format_pass_line(said: &SharedVerdict, submit: Time, site: Option<&dyn StoryW
             "other tasks of its array were refused, had plans, or ran in the number that may".to_string()
         }
     };
-    let room = match (said.verdict, said.room) {
+    let room = match (verdict.verdict, verdict.room) {
         (PassReason::Started, _) => String::new(),
         (_, 0) => "; too few nodes were idle".to_string(),
-        (_, room) if room == said.passes => "; idle nodes would have been enough".to_string(),
+        (_, room) if room == verdict.passes => "; idle nodes would have been enough".to_string(),
         (_, room) => format!("; idle nodes would have been enough in {room} of them"),
     };
-    let partition = said.partition.as_ref().map_or_else(String::new, |name| format!(" in the partition {name}"));
-    format!("  {when}{partition}: {reason}{room}")
+    let partition = verdict.partition.as_ref().map_or_else(String::new, |name| format!(" in the partition {name}"));
+    format!("  {moment}{partition}: {reason}{room}")
 }

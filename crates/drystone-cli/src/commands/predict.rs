@@ -188,8 +188,8 @@ impl Printable for PredictResult {
             row.add_number("under_predicted_rate", f.under_predicted_rate);
             for (name, s) in [("error", &f.error), ("under", &f.under), ("over", &f.over)] {
                 let values = [("mean", s.mean), ("median", s.median), ("p90", s.p90), ("p95", s.p95), ("p99", s.p99)];
-                for (what, value) in values.into_iter().chain([("max", s.max)]) {
-                    row.add_number(format!("{name}_{what}"), value);
+                for (statistic, value) in values.into_iter().chain([("max", s.max)]) {
+                    row.add_number(format!("{name}_{statistic}"), value);
                 }
             }
             rows.push(row);

@@ -25,13 +25,13 @@ pub(super) struct JudgedPredictor<'a> {
 /// accurate predictor.
 pub(super) fn predictor_verdict(
     workload: &Workload,
-    all: &[JudgedPredictor<'_>],
+    predictors: &[JudgedPredictor<'_>],
 ) -> Result<Vec<String>, CommandFailure> {
     let mut sentences = Vec::new();
-    let accuracy = |judged: &&JudgedPredictor<'_>| judged.foresight.accuracy.mean.unwrap_or(0.0);
-    let real = all.iter().filter(|judged| !judged.clairvoyant);
+    let accuracy = |predictor: &&JudgedPredictor<'_>| predictor.foresight.accuracy.mean.unwrap_or(0.0);
+    let real = predictors.iter().filter(|predictor| !predictor.clairvoyant);
     let Some(best) = real.max_by(|a, b| accuracy(a).total_cmp(&accuracy(b))) else { return Ok(sentences) };
-    let estimate = all.iter().find(|judged| judged.predictor == "estimate");
+    let estimate = predictors.iter().find(|predictor| predictor.predictor == "estimate");
     let share_text = format_percent(Some(accuracy(&best)), 1);
     match estimate {
         Some(estimate) if accuracy(&best) > accuracy(&estimate) + NOTHING => {
@@ -47,7 +47,9 @@ pub(super) fn predictor_verdict(
         )),
         None => sentences.push(format!("The most accurate of these is {}: a mean accuracy of {share_text}.", best.predictor)),
     }
-    if all.iter().any(|judged| judged.predictor.starts_with("learn")) && !best.predictor.starts_with("learn") {
+    if predictors.iter().any(|predictor| predictor.predictor.starts_with("learn"))
+        && !best.predictor.starts_with("learn")
+    {
         sentences.push(LEARN.to_string());
     }
     Ok(sentences)
@@ -84,5 +86,5 @@ fn simulate_measures(workload: &Workload, policy: &str) -> Result<Measures, Comm
         .with_progress(&|jobs| progress.add_done(jobs))
         .run(&mut ());
     let measurement = measurement.map_err(|error| CommandFailure::experiment_error(spec.text(), error))?;
-    Ok(measurement.map(|measured| measured.report.measures).unwrap_or_default())
+    Ok(measurement.map(|outcome| outcome.report.measures).unwrap_or_default())
 }

@@ -30,10 +30,10 @@ pub(super) fn list_predictors() -> Vec<PredictorEntry> {
     predictor_kinds().into_iter().map(Into::into).collect()
 }
 
-pub(super) fn append_predictors(all: &[PredictorEntry], document: &mut Document) {
+pub(super) fn append_predictors(entries: &[PredictorEntry], document: &mut Document) {
     document.add_heading("Predictors, for predict=");
     let mut table = DocumentTable::new(["predictor", "prediction", "source"]).with_text_columns(&[0, 1, 2]);
-    for kind in all {
+    for kind in entries {
         table.add_row(vec![kind.name.into(), kind.summary.into(), kind.source.into()]);
     }
     document.add_table(table);
@@ -41,7 +41,7 @@ pub(super) fn append_predictors(all: &[PredictorEntry], document: &mut Document)
     document.add_heading("Parameters of predictors");
     let mut table = DocumentTable::new(["predictor", "parameter", "default", "meaning", "values"])
         .with_text_columns(&[0, 1, 2, 3, 4]);
-    for (kind, p) in all.iter().flat_map(|kind| kind.parameters.iter().map(move |p| (kind, p))) {
+    for (kind, p) in entries.iter().flat_map(|kind| kind.parameters.iter().map(move |p| (kind, p))) {
         let values = p.values.as_str().into();
         table.add_row(vec![kind.name.into(), p.name.into(), p.default.into(), p.describe_meaning().into(), values]);
     }

@@ -92,8 +92,8 @@ impl<'a> WaitObserver<'a> {
         let Some(table) = self.workload.resources() else { return Vec::new() };
         let asks = table.demand_totals(self.workload.job(self.id).demand);
         let mut free: Vec<i64> = asks.iter().map(|&(id, _)| table.supply_at(id, now) as i64).collect();
-        for &other in self.running.iter().filter(|_| !asks.is_empty()) {
-            for &(id, amount) in table.demand_totals(self.workload.job(other).demand) {
+        for &running_job in self.running.iter().filter(|_| !asks.is_empty()) {
+            for &(id, amount) in table.demand_totals(self.workload.job(running_job).demand) {
                 if let Some(place) = asks.iter().position(|&(own, _)| own == id) {
                     free[place] -= amount as i64;
                 }
@@ -104,11 +104,11 @@ impl<'a> WaitObserver<'a> {
 
     /// Returns the further resource of which too little was free for most of the time in which
     /// enough processors were: its name, and the amounts asked for and free, in words.
-    fn find_lack(&self, from: Time, until: Time, needed: Procs) -> Option<String> {
+    fn find_lack(&self, from: Time, until: Time, job_procs: Procs) -> Option<String> {
         let table = self.workload.resources()?;
         let asks = table.demand_totals(self.workload.job(self.id).demand);
         let (mut enough, mut lacking) = (0, vec![(0, i64::MAX, i64::MIN); asks.len()]);
-        for (at, state) in self.states.iter().enumerate().filter(|(_, state)| state.free >= needed) {
+        for (at, state) in self.states.iter().enumerate().filter(|(_, state)| state.free >= job_procs) {
             let next = self.states.get(at + 1).map_or(until, |next| next.from);
             let span = (next.min(until) - state.from.max(from)).0.max(0);
             enough += span;
@@ -186,7 +186,7 @@ impl<'a> WaitObserver<'a> {
     }
 
     /// One part of the wait, time-weighted.
-    fn wait_part(&self, from: Time, until: Time, needed: Procs) -> WaitPart {
+    fn wait_part(&self, from: Time, until: Time, job_procs: Procs) -> WaitPart {
         let mut part = WaitPart { from, until, ..WaitPart::default() };
         let (mut free, mut enough, mut least, mut most) = (0.0, 0.0, Procs::MAX, 0);
         for (at, state) in self.states.iter().enumerate() {
@@ -198,7 +198,7 @@ impl<'a> WaitObserver<'a> {
             let span = (end - begin).as_f64();
             free += span * f64::from(state.free);
             part.most_down = part.most_down.max(state.down);
-            enough += if state.free >= needed { span } else { 0.0 };
+            enough += if state.free >= job_procs { span } else { 0.0 };
             (least, most) = (least.min(state.free), most.max(state.free));
             part.ahead = part.ahead.max(state.ahead);
             part.behind = part.behind.max(state.behind);
@@ -208,7 +208,7 @@ impl<'a> WaitObserver<'a> {
         part.enough = enough / length;
         part.reaches = self.outage_in_reach(from, until, most);
         part.held = self.held_for(from, until);
-        part.lack = self.find_lack(from, until, needed);
+        part.lack = self.find_lack(from, until, job_procs);
         part.asks_more = self.workload.job(self.id).demand != DemandId::NONE;
         (part.least_free, part.most_free) = (least.min(most), most);
         part
@@ -263,8 +263,8 @@ impl Observer for WaitObserver<'_> {
         }
     }
 
-    fn note_adoption(&mut self, _: Time, id: JobId, adopted: &Adopted) {
-        match adopted {
+    fn note_adoption(&mut self, _: Time, id: JobId, adoption: &Adopted) {
+        match adoption {
             Adopted::Running { since, .. } => {
                 self.waiting.remove(&id);
                 self.running.insert(id);
@@ -309,8 +309,8 @@ impl Observer for WaitObserver<'_> {
         self.waiting.insert(id);
     }
 
-    fn note_loss(&mut self, ended: &EndedJob<'_>) {
-        self.running.remove(&ended.id);
+    fn note_loss(&mut self, job: &EndedJob<'_>) {
+        self.running.remove(&job.id);
     }
 
     fn note_withdrawal(&mut self, _: Time, id: JobId) {
@@ -325,11 +325,11 @@ impl Observer for WaitObserver<'_> {
         self.running.insert(id);
     }
 
-    fn note_end(&mut self, ended: &EndedJob<'_>) {
-        self.running.remove(&ended.id);
-        self.waiting.remove(&ended.id);
+    fn note_end(&mut self, job: &EndedJob<'_>) {
+        self.running.remove(&job.id);
+        self.waiting.remove(&job.id);
         if self.here && self.start.is_none() {
-            self.ended.insert(ended.id, ended.outcome.end);
+            self.ended.insert(job.id, job.outcome.end);
         }
     }
 
@@ -480,7 +480,7 @@ impl WhyNot {
 }
 
 impl WaitPart {
-    fn render_text(&self, needed: Procs, submit: Time, site: Option<&dyn StoryWords>) -> String {
+    fn render_text(&self, job_procs: Procs, submit: Time, site: Option<&dyn StoryWords>) -> String {
         let free = match self.least_free == self.most_free {
             true => format_plural(u64::from(self.most_free), "processor"),
             false => {
@@ -491,12 +491,12 @@ impl WaitPart {
                 )
             }
         };
-        let reason = if let Some(held) = &self.held {
-            held.clone()
-        } else if self.most_free < needed {
-            format!("too few for its {}", format_count(u64::from(needed)))
+        let reason = if let Some(hold) = &self.held {
+            hold.clone()
+        } else if self.most_free < job_procs {
+            format!("too few for its {}", format_count(u64::from(job_procs)))
         } else if let Some(lack) = &self.lack {
-            format!("enough for its {}, but {lack}", format_count(u64::from(needed)))
+            format!("enough for its {}, but {lack}", format_count(u64::from(job_procs)))
         } else if let Some(begin) = self.reaches {
             let outage_begin = match site {
                 Some(site) => site.format_moment(begin),
@@ -504,23 +504,23 @@ impl WaitPart {
             };
             format!(
                 "enough for its {}, but its limit reaches into the outage announced for {outage_begin}",
-                format_count(u64::from(needed))
+                format_count(u64::from(job_procs))
             )
         } else if self.asks_more {
             format!(
                 "enough for its {}, but not with the memory, devices or nodes that it asks for, or kept for jobs before it",
-                format_count(u64::from(needed))
+                format_count(u64::from(job_procs))
             )
         } else if self.enough < 0.995 {
             format!(
                 "enough for its {} only {:.0} % of the time, and then kept for jobs before it or not for long enough",
-                format_count(u64::from(needed)),
+                format_count(u64::from(job_procs)),
                 self.enough * 100.0
             )
         } else {
             format!(
                 "enough for its {}, but kept for jobs before it: with its limit it would have delayed them",
-                format_count(u64::from(needed))
+                format_count(u64::from(job_procs))
             )
         };
         let queue = match (self.ahead, self.behind) {
@@ -562,22 +562,22 @@ mod tests {
         );
         let workload = workload.expect("possible");
         let spec: PolicySpec = "easy".parse().expect("a policy");
-        let none = Outages::default();
-        let mut watch = WaitObserver::new(&workload, &none, JobId(1));
+        let outages = Outages::default();
+        let mut watch = WaitObserver::new(&workload, &outages, JobId(1));
         let mut simulation =
             Simulation::new(workload.machine(), spec.build_scheduler(), WorkloadReplay::new(&workload));
         while watch.start.is_none() && simulation.step(&mut watch).expect("sound") {}
         let alternatives = watch
             .explain_wait(&[(JobWhatIf::Procs(1), Some(Time(10))), (JobWhatIf::Estimate(Span(50)), Some(Time(100)))]);
-        let told = alternatives.expect("it waited");
-        assert_eq!((told.wait, told.parts.len()), (90, 1));
-        let part = &told.parts[0];
+        let answer = alternatives.expect("it waited");
+        assert_eq!((answer.wait, answer.parts.len()), (90, 1));
+        let part = &answer.parts[0];
         // One processor is free from 10 to 20 and from 70 to 100.
         assert_eq!((part.least_free, part.most_free, part.enough), (0, 1, 0.0));
         assert!((part.mean_free - 40.0 / 90.0).abs() < 1e-9, "{}", part.mean_free);
-        assert_eq!(told.overtook.iter().map(|job| job.number).collect::<Vec<_>>(), [3]);
-        assert_eq!(told.held.iter().map(|job| (job.number, job.ended)).collect::<Vec<_>>(), [(1, Some(Time(100)))]);
-        let text = told.render_text(None);
+        assert_eq!(answer.overtook.iter().map(|job| job.number).collect::<Vec<_>>(), [3]);
+        assert_eq!(answer.held.iter().map(|job| (job.number, job.ended)).collect::<Vec<_>>(), [(1, Some(Time(100)))]);
+        let text = answer.render_text(None);
         assert!(text.contains("0 to 1 processors free, too few for its 4"), "{text}");
         assert!(text.contains("It would have started with 1 processor, 90 s earlier."), "{text}");
     }

@@ -54,7 +54,8 @@ impl WorkloadInput {
         let ranges: Vec<Range<usize>> = windows.into_iter().map(|window| window.counted).collect();
         let setting = Setting { name: "windows".to_string(), value: rule.to_string() };
         let workload = transform::cut_pieces(&self.workload, &ranges, setting).map_err(CommandFailure::usage_error)?;
-        let of = |all: Vec<SwfRecord>| ranges.iter().flat_map(|range| all[range.clone()].iter().cloned()).collect();
+        let of =
+            |records: Vec<SwfRecord>| ranges.iter().flat_map(|range| records[range.clone()].iter().cloned()).collect();
         let records = self.records.map(of);
         Ok(WorkloadInput { workload, records, windows: ranges.iter().map(Range::len).collect(), ..self })
     }
@@ -84,9 +85,9 @@ impl WorkloadInput {
     pub(super) fn scale_to_target(mut self, log: &LogArgs) -> Result<WorkloadInput, CommandFailure> {
         let now = match &self.counted {
             None => self.workload.offered_load(),
-            Some(counted) => {
+            Some(range) => {
                 let setting = Setting { name: "part".to_string(), value: "counted".to_string() };
-                transform::cut_piece(&self.workload, counted.clone(), setting)
+                transform::cut_piece(&self.workload, range.clone(), setting)
                     .map_err(CommandFailure::usage_error)?
                     .offered_load()
             }

@@ -19,12 +19,12 @@ use std::path::Path;
 pub(crate) fn open_log(path: &Path) -> Result<source::LogFile, CommandFailure> {
     site::refuse_folder(path)?;
     InputKind::refuse_path(path, &[InputKind::Log, InputKind::Site])?;
-    if let Some(opened) = site::open_counted_log(path) {
-        return Ok(opened?);
+    if let Some(log_file) = site::open_counted_log(path) {
+        return Ok(log_file?);
     }
     #[cfg(feature = "parquet")]
-    if let Some(opened) = super::parquet_log::as_log(path) {
-        return Ok(opened?);
+    if let Some(log_file) = super::parquet_log::as_log(path) {
+        return Ok(log_file?);
     }
     let (input, name, total): (Box<dyn Read>, String, Option<u64>) = if path.as_os_str() == source::STDIN {
         (Box::new(io::stdin()), "standard input".to_string(), None)

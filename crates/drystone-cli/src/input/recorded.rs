@@ -30,7 +30,8 @@ pub(super) fn attach_circumstances(
             ));
         }
         // The table is of single jobs: limits that they share are the site's.
-        let limits = input.workload.circumstances().map(|known| known.limits.clone()).unwrap_or_default();
+        let limits =
+            input.workload.circumstances().map(|circumstances| circumstances.limits.clone()).unwrap_or_default();
         let all_circumstances = Circumstances { limits, ..file_circumstances.circumstances };
         input.workload = input.workload.with_circumstances(all_circumstances).map_err(CommandFailure::usage_error)?;
     }
@@ -145,8 +146,8 @@ fn warm_setting(after: Span) -> Setting {
 
 fn say_what_is_here(window: &Workload, begin: Time, first: Time) {
     let known_circumstances = window.circumstances();
-    let runs = |adopted: &&Adopted| matches!(adopted, Adopted::Running { .. });
-    let running_count = known_circumstances.map_or(0, |known| known.here.values().filter(runs).count());
+    let runs = |adoption: &&Adopted| matches!(adoption, Adopted::Running { .. });
+    let running_count = known_circumstances.map_or(0, |circumstances| circumstances.here.values().filter(runs).count());
     let before = window.jobs().partition_point(|job| job.submit < begin);
     message::print_note(&format!(
         "begins {} after the log's first submit, with {} running and {} waiting",

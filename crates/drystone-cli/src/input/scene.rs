@@ -159,7 +159,7 @@ struct Staged {
 impl Staged {
     fn into_input(self, site: Site, folder: PathBuf, pools: Vec<u16>, plain: bool) -> WorkloadInput {
         let Staged { input, outages, division, selection } = self;
-        let has_limits = input.workload.circumstances().is_some_and(|known| !known.limits.is_empty());
+        let has_limits = input.workload.circumstances().is_some_and(|circumstances| !circumstances.limits.is_empty());
         let (site, places) = (Arc::new(site), Vec::new());
         let site = SiteInput { site, folder, pools, outages, division, selection, places, limited: has_limits, plain };
         WorkloadInput { site: Some(site), ..input }
@@ -167,7 +167,7 @@ impl Staged {
 }
 
 fn world_name(workload: &Workload, log: &LogArgs) -> &'static str {
-    let limits = workload.circumstances().is_some_and(|known| !known.limits.is_empty());
+    let limits = workload.circumstances().is_some_and(|circumstances| !circumstances.limits.is_empty());
     match (log.world.unwrap_or_default(), limits) {
         (SiteWorld::Counts, _) => "counts, no limits",
         (SiteWorld::Site, true) => "site, with limits of QOS, accounts and users",

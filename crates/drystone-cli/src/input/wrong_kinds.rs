@@ -51,16 +51,16 @@ impl InputKind {
 
     /// The refusal of a path that is not of the kind that a command takes, if the path is of
     /// another kind that some command takes.
-    pub(crate) fn refuse_path(path: &Path, wanted: &[InputKind]) -> Result<(), CommandFailure> {
-        let Some(given) = InputKind::from_path(path) else { return Ok(()) };
+    pub(crate) fn refuse_path(path: &Path, kinds: &[InputKind]) -> Result<(), CommandFailure> {
+        let Some(kind) = InputKind::from_path(path) else { return Ok(()) };
         // The reader of logs says of accounting what it is, line and column.
-        let is_importable = given == InputKind::Accounting && path.is_file() && wanted.first() == Some(&InputKind::Log);
-        if wanted.contains(&given) || given == InputKind::Unknown || is_importable {
+        let is_importable = kind == InputKind::Accounting && path.is_file() && kinds.first() == Some(&InputKind::Log);
+        if kinds.contains(&kind) || kind == InputKind::Unknown || is_importable {
             return Ok(());
         }
         let name = path.display();
-        let (kind_text, taker) = match given {
-            InputKind::Log if wanted.first() == Some(&InputKind::Site) => {
+        let (kind_text, taker) = match kind {
+            InputKind::Log if kinds.first() == Some(&InputKind::Site) => {
                 ("a job log", format!("`drystone import {name} --out site/` makes a site of it"))
             }
             InputKind::Log | InputKind::Unknown => ("a job log", format!("`drystone compare {name}` takes it")),
@@ -83,7 +83,7 @@ impl InputKind {
             ),
             InputKind::Logs => ("a folder of logs", "name one of the logs in it".to_string()),
         };
-        let wanted_text = match wanted.first() {
+        let wanted_text = match kinds.first() {
             Some(InputKind::Site) => "the folder of an imported site",
             Some(InputKind::Results) => "results in JSON",
             Some(InputKind::Study) => "the file of a study",

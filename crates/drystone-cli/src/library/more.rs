@@ -64,7 +64,7 @@ pub fn draw_gantt(
     };
     one_machine(input, "a chart")?;
     let outcome = collect_notes(|| draw_schedule(&args, input, Some(stop)))?;
-    Ok(outcome.what.map(|what| WithNotes { what, messages: outcome.messages }))
+    Ok(outcome.what.map(|chart| WithNotes { what: chart, messages: outcome.messages }))
 }
 
 /// The bracket of a log: the floor of all schedules, and the best schedule found; writes the files

@@ -25,7 +25,7 @@ pub fn score_forecasts(
     };
     one_size(Some(input), "a score of answers")?;
     let outcome = collect_notes(|| compute_scores(&args, input, stop))?;
-    Ok(outcome.what.map(|found| WithNotes { what: LibraryOutput(Box::new(found)), messages: outcome.messages }))
+    Ok(outcome.what.map(|scores| WithNotes { what: LibraryOutput(Box::new(scores)), messages: outcome.messages }))
 }
 
 /// Simulates a site or a log before and after changes; `None` on cancellation. `log` is in memory,
@@ -47,7 +47,7 @@ pub fn simulate_changes(
         args.source = SourceArgs::from_path(place);
     }
     let outcome = collect_notes(|| changed(&args, log, stop))?;
-    Ok(outcome.what.map(|found| WithNotes { what: LibraryOutput(Box::new(found)), messages: outcome.messages }))
+    Ok(outcome.what.map(|result| WithNotes { what: LibraryOutput(Box::new(result)), messages: outcome.messages }))
 }
 
 /// Forecasts the starts of a cluster's waiting jobs, as text and as JSON; `options` are those of
@@ -78,7 +78,7 @@ pub fn check_fidelity(
     };
     args.site = site.to_path_buf();
     let outcome = collect_notes(|| measure_fidelity(&args, stop))?;
-    Ok(outcome.what.map(|found| WithNotes { what: LibraryOutput(Box::new(found)), messages: outcome.messages }))
+    Ok(outcome.what.map(|fidelity| WithNotes { what: LibraryOutput(Box::new(fidelity)), messages: outcome.messages }))
 }
 
 /// Makes a site of accounting, in a folder; returns the account of it, as text and as JSON, or

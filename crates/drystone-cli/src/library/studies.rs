@@ -35,11 +35,11 @@ pub fn advise_changes(
     let outcome = collect_notes(|| {
         if args.check {
             let place = place.ok_or_else(|| CommandFailure::usage_error("a check needs the path of a site or log"))?;
-            return conf_remarks(&args, place, stop).map(|found| Some(LibraryOutput(Box::new(found))));
+            return conf_remarks(&args, place, stop).map(|remarks| Some(LibraryOutput(Box::new(remarks))));
         }
-        Ok(find_advice(&args, log, stop)?.map(|found| LibraryOutput(Box::new(found))))
+        Ok(find_advice(&args, log, stop)?.map(|advice| LibraryOutput(Box::new(advice))))
     })?;
-    Ok(outcome.what.map(|what| WithNotes { what, messages: outcome.messages }))
+    Ok(outcome.what.map(|output| WithNotes { what: output, messages: outcome.messages }))
 }
 
 /// Waits that the accounting of a site recorded; `options` are those of `drystone waits`.
@@ -75,7 +75,7 @@ pub fn evolve_orders(
     let outcome = collect_notes(|| crate::commands::evolve::search_and_judge(&args, log, stop))?;
     let (search_result, is_interrupted) = outcome.what;
     let output = (!is_interrupted).then(|| LibraryOutput(Box::new(search_result)));
-    Ok(output.map(|what| WithNotes { what, messages: outcome.messages }))
+    Ok(output.map(|result| WithNotes { what: result, messages: outcome.messages }))
 }
 
 /// Tables of papers beside ours; `None` on cancellation. `options` are those of `drystone
@@ -92,5 +92,5 @@ pub fn reproduce_papers(
         return Err(CommandFailure::usage_error("no options of a reproduction"));
     };
     let outcome = collect_notes(|| crate::commands::reproduce::reproduce_tables(&args, stop))?;
-    Ok(outcome.what.map(|found| WithNotes { what: LibraryOutput(Box::new(found)), messages: outcome.messages }))
+    Ok(outcome.what.map(|coverage| WithNotes { what: LibraryOutput(Box::new(coverage)), messages: outcome.messages }))
 }

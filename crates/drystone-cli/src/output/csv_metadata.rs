@@ -32,9 +32,9 @@ impl CsvWithOrigin {
     }
 
     /// Writes both; they still need their names.
-    pub(crate) fn write_both(self, csv: &[u8], determined: &Determined<'_>) -> Result<Vec<Complete>, CommandFailure> {
+    pub(crate) fn write_both(self, csv: &[u8], inputs: &Determined<'_>) -> Result<Vec<Complete>, CommandFailure> {
         let csv = self.out.write_whole(csv)?;
-        let beside = self.beside.map(|beside| beside.write_whole(&super::render_json(determined)?)).transpose()?;
+        let beside = self.beside.map(|beside| beside.write_whole(&super::render_json(inputs)?)).transpose()?;
         Ok([csv].into_iter().chain(beside).collect())
     }
 }

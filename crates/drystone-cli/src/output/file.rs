@@ -174,16 +174,16 @@ impl OutputFile {
 
 /// Refuses files that would be written twice, or over what is read. `written` are options with
 /// their files.
-pub(crate) fn check_distinct(read: &[Option<&Path>], written: &[(&str, Option<&Path>)]) -> Result<(), CommandFailure> {
+pub(crate) fn check_distinct(read: &[Option<&Path>], outputs: &[(&str, Option<&Path>)]) -> Result<(), CommandFailure> {
     let mut seen_files: Vec<(PathBuf, String)> = Vec::new();
     for path in read.iter().flatten().filter(|path| **path != Path::new("-")) {
         seen_files.extend(file_identity(path).map(|file| (file, "this command reads that file".to_string())));
     }
-    for (option, path) in written.iter().filter_map(|&(option, path)| Some((option, path?))) {
+    for (option, path) in outputs.iter().filter_map(|&(option, path)| Some((option, path?))) {
         let Some(file) = file_identity(path) else { continue };
-        if let Some((_, why)) = seen_files.iter().find(|(known, _)| *known == file) {
+        if let Some((_, reason)) = seen_files.iter().find(|(seen_file, _)| *seen_file == file) {
             let path = path.display();
-            return Err(CommandFailure::usage_error(format_args!("{option} {path}: {why}; give another name")));
+            return Err(CommandFailure::usage_error(format_args!("{option} {path}: {reason}; give another name")));
         }
         seen_files.push((file, format!("{option} also writes that file")));
     }

@@ -37,7 +37,7 @@ pub(crate) trait Format<K: WrittenKind>: Sync {
     }
 
     /// Writes all of it; the file still needs its name.
-    fn write_to(&self, what: &K::Of<'_>, out: &mut OutputFile) -> Result<(), CommandFailure>;
+    fn write_to(&self, content: &K::Of<'_>, out: &mut OutputFile) -> Result<(), CommandFailure>;
 }
 
 /// Traits that some formats have and others lack.
@@ -80,9 +80,9 @@ pub(crate) fn by_ending<K: WrittenKind>(path: &Path) -> Result<&'static dyn Form
     }
 }
 
-pub(crate) fn missing_feature_error(what: &str, feature: &str) -> CommandFailure {
+pub(crate) fn missing_feature_error(subject: &str, feature: &str) -> CommandFailure {
     CommandFailure::usage_error(format_args!(
-        "{what}: this build lacks the feature `{feature}`; build it with \
+        "{subject}: this build lacks the feature `{feature}`; build it with \
          `cargo build --release --features {feature}`"
     ))
 }
@@ -100,8 +100,8 @@ impl<K: WrittenKind> OutputTarget<K> {
     }
 
     /// Writes it; the file still needs its name.
-    pub(crate) fn write_contents(mut self, what: &K::Of<'_>) -> Result<Complete, CommandFailure> {
-        self.format.write_to(what, &mut self.out)?;
+    pub(crate) fn write_contents(mut self, content: &K::Of<'_>) -> Result<Complete, CommandFailure> {
+        self.format.write_to(content, &mut self.out)?;
         self.out.complete_writing()
     }
 }
@@ -131,8 +131,8 @@ mod tests {
             let ending = format.file_endings().first().expect("an ending");
             assert!(help.contains(ending), "--{option} takes {ending}: {help}");
             for ending in format.file_endings() {
-                let found = by_ending::<K>(Path::new(&format!("Name{}", ending.to_uppercase()))).expect("a format");
-                assert_eq!(found.file_endings(), format.file_endings());
+                let by_name = by_ending::<K>(Path::new(&format!("Name{}", ending.to_uppercase()))).expect("a format");
+                assert_eq!(by_name.file_endings(), format.file_endings());
             }
         }
         assert!(by_ending::<K>(Path::new("name.odd")).is_err());

@@ -39,12 +39,13 @@ pub(crate) fn is_quiet() -> bool {
 }
 
 /// Says nothing where the pipe is closed (`2>&1 | head`): `eprintln!` would panic.
-fn print_styled(style: Style, what: &str, text: &str) {
-    let is_kept = OVERHEARD.with_borrow_mut(|heard| heard.as_mut().map(|heard| heard.push(text.to_string())).is_some());
+fn print_styled(style: Style, prefix: &str, text: &str) {
+    let is_kept = OVERHEARD
+        .with_borrow_mut(|messages| messages.as_mut().map(|messages| messages.push(text.to_string())).is_some());
     if is_kept {
         return;
     }
-    let _ = writeln!(anstream::stderr(), "{style}{what}:{style:#} {}", make_visible(text));
+    let _ = writeln!(anstream::stderr(), "{style}{prefix}:{style:#} {}", make_visible(text));
 }
 
 pub(crate) fn print_error(text: &str) {

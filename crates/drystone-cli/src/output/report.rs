@@ -72,7 +72,7 @@ pub(crate) fn append_figures(row: &mut FlatRow, report: &Report, promises: Promi
         row.add_number("percentile_error", Some(error));
     }
     for (at, excess) in report.excessive.iter().enumerate() {
-        let name = |what| format!("excess_{}_{what}", at + 1);
+        let name = |suffix| format!("excess_{}_{suffix}", at + 1);
         row.add_number(name("threshold"), Some(excess.threshold.as_f64()));
         row.add_text(name("jobs"), excess.count);
         row.add_number(name("total"), Some(excess.total));
@@ -88,7 +88,7 @@ pub(crate) fn append_figures(row: &mut FlatRow, report: &Report, promises: Promi
 /// The measures of each category as columns, a row each.
 pub(crate) fn categories_as_rows(categories: &[Categorised]) -> impl Iterator<Item = FlatRow> + '_ {
     let category_pairs =
-        categories.iter().flat_map(|scheme| scheme.categories.iter().map(move |one| (&scheme.scheme, one)));
+        categories.iter().flat_map(|scheme| scheme.categories.iter().map(move |category| (&scheme.scheme, category)));
     category_pairs.map(|(scheme, category)| {
         let mut row = FlatRow::default();
         row.add_text("scheme", scheme);
@@ -287,7 +287,10 @@ pub(crate) fn report_facts(
     let mut facts: Vec<_> = facts.into_iter().map(|(name, value)| (name.to_string(), value)).collect();
     facts.splice(extra_position..extra_position, wordless_metrics(report, promises));
     // Beside that of processors.
-    facts.splice(2..2, report.resources.iter().map(|one| (format!("utilisation of {}", one.name), format_usage(one))));
+    facts.splice(
+        2..2,
+        report.resources.iter().map(|resource| (format!("utilisation of {}", resource.name), format_usage(resource))),
+    );
     facts
 }
 
@@ -379,13 +382,13 @@ fn describe_kills(kills: &Kills) -> String {
     format!("{}; {} processor-hours of work thrown away", causes.join(", "), format_fixed(kills.work / 3_600.0, 1))
 }
 
-fn fairness_text(fairness: &Fairness, resourced: bool) -> String {
+fn fairness_text(fairness: &Fairness, has_resources: bool) -> String {
     let mut text = format!(
         "Jain's index {} over jobs, {} over users' means",
         fixed_or(fairness.jobs, 3),
         fixed_or(fairness.users, 3)
     );
-    if let Some(dominant) = fairness.dominant.filter(|_| resourced) {
+    if let Some(dominant) = fairness.dominant.filter(|_| has_resources) {
         let _ = write!(text, ", {} over users' dominant shares", format_fixed(dominant, 3));
     }
     if let (Some(user), Some(slowdown)) = (fairness.worst_user, fairness.worst_user_slowdown) {
@@ -473,7 +476,7 @@ pub(crate) fn describe_counted_jobs(report: &Report) -> String {
     }
     let dropped_note = match t.dropped_found {
         0 => String::new(),
-        found => format!(", {} running when it began", format_count(found)),
+        job_count => format!(", {} running when it began", format_count(job_count)),
     };
     let unknown = match t.dropped_uncounted {
         0 => String::new(),
@@ -546,10 +549,10 @@ pub(crate) fn determined_facts(workload: &WorkloadMeta, experiment: &ExperimentM
     facts.into_iter().map(|(name, value)| (name.to_string(), value)).collect()
 }
 
-pub(crate) fn category_table(categorised: &Categorised) -> DocumentTable {
+pub(crate) fn category_table(breakdown: &Categorised) -> DocumentTable {
     let (heads, beside) = columns::table_heads(&["category", "jobs"], &OVERVIEW);
     let mut table = DocumentTable::new(heads).with_beside_columns(&beside);
-    for category in &categorised.categories {
+    for category in &breakdown.categories {
         let mut row = vec![category.name.clone(), format_count(category.measures.get(Measure::Wait).count)];
         row.extend(OVERVIEW.iter().map(|column| (column.show)(column.metric.of_measures(&category.measures))));
         table.add_row(row.into_iter().map(Into::into).collect());
@@ -578,14 +581,14 @@ mod tests {
 
     #[test]
     fn what_comes_from_a_histogram_says_so() {
-        let said = |summaries: &[Summary]| {
+        let render = |summaries: &[Summary]| {
             let mut document = Document::default();
             say_if_inexact(&mut document, summaries);
             document.render_plain()
         };
-        assert_eq!(said(&[Summary::default(), Summary { precision: Precision::NotKept, ..Summary::default() }]), "");
-        let told = said(&[folded(0.001), folded(0.0039), Summary::default()]);
-        assert!(told.contains("within 0.4% of the true ones where they are of more than 1,048,576 values"), "{told}");
+        assert_eq!(render(&[Summary::default(), Summary { precision: Precision::NotKept, ..Summary::default() }]), "");
+        let text = render(&[folded(0.001), folded(0.0039), Summary::default()]);
+        assert!(text.contains("within 0.4% of the true ones where they are of more than 1,048,576 values"), "{text}");
     }
     #[test]
     fn rows_say_so_in_a_column() {

@@ -70,8 +70,8 @@ impl<'a> ResourceWaits<'a> {
         if self.running.remove(&id) {
             let asks: Vec<(ResourceId, u64)> = self.counted_amounts(id).collect();
             for (resource, amount) in asks {
-                if let Some(held) = self.held.get_mut(&resource) {
-                    *held -= amount;
+                if let Some(amount_in_use) = self.held.get_mut(&resource) {
+                    *amount_in_use -= amount;
                 }
             }
         }

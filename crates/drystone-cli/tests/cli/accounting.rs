@@ -116,9 +116,9 @@ fn an_import_says_what_it_did() {
 fn a_fidelity_ends_in_one_sentence() {
     let folder = site();
     let args = ["fidelity", "site", "--policy", "easy", "--seeds", "2", "--warm-up", "0", "--quiet"];
-    let told = folder.run(&args).ok();
-    assert!(told.contains("\nVerdict  "), "{told}");
-    insta::assert_snapshot!("fidelity", told);
+    let text = folder.run(&args).ok();
+    assert!(text.contains("\nVerdict  "), "{text}");
+    insta::assert_snapshot!("fidelity", text);
     let whole = folder.run(&[&args[..], &["--details"]].concat()).ok();
     assert!(whole.contains("Verdict: "), "{whole}");
     insta::assert_snapshot!("fidelity_details", whole);
@@ -151,15 +151,15 @@ fn waits_are_shown_as_they_were() {
 fn a_story_of_a_site_has_its_dates_and_names() {
     let folder = site();
     let args = ["explain", "--job", "102_10", "--policy", "easy", "--workload", "site", "--no-what-if", "--quiet"];
-    let told = folder.run(&args).ok();
-    insta::assert_snapshot!("explain_site", told);
-    let first = told.lines().next().unwrap_or_default();
-    assert!(first.starts_with("job 102_10: ") && first.contains("2025-03-01 10:00"), "{told}");
-    assert!(told.contains("recorded: it started at 2025-03-01 "), "{told}");
+    let story = folder.run(&args).ok();
+    insta::assert_snapshot!("explain_site", story);
+    let first = story.lines().next().unwrap_or_default();
+    assert!(first.starts_with("job 102_10: ") && first.contains("2025-03-01 10:00"), "{story}");
+    assert!(story.contains("recorded: it started at 2025-03-01 "), "{story}");
     // The obstacles are also given by dates and names.
-    let why: Vec<&str> = args.iter().map(|arg| if *arg == "--no-what-if" { "--why-not" } else { *arg }).collect();
-    let told = folder.run(&why).ok();
-    assert!(told.contains("\n  from 2025-03-01 ") && !told.contains("after it came"), "{told}");
+    let why_args: Vec<&str> = args.iter().map(|arg| if *arg == "--no-what-if" { "--why-not" } else { *arg }).collect();
+    let obstacles = folder.run(&why_args).ok();
+    assert!(obstacles.contains("\n  from 2025-03-01 ") && !obstacles.contains("after it came"), "{obstacles}");
     let error = folder.run(&["explain", "--job", "102_999", "--policy", "easy", "--workload", "site"]).fails(2);
     assert!(error.contains("the site has no job 102_999"), "{error}");
 }
@@ -182,8 +182,8 @@ fn nothing_is_claimed_of_waits_where_submissions_are_unknown() {
         let error = folder.run(args).fails(2);
         assert!(error.contains("does not say when jobs were submitted"), "{args:?}: {error}");
     }
-    let told = folder.run(&["waits", "site", "--quiet"]).ok();
-    assert!(told.contains("nothing can be said of waits") && !told.contains("p95"), "{told}");
+    let text = folder.run(&["waits", "site", "--quiet"]).ok();
+    assert!(text.contains("nothing can be said of waits") && !text.contains("p95"), "{text}");
 }
 
 /// A replay says little of a policy on a machine on which hardly any job waits.
@@ -221,8 +221,8 @@ fn the_line_that_an_import_prints_is_taken_as_it_is_printed() {
     let error = folder.run(&["import", "jobs.csv", "--timezone", "UTC", "--out", "site"]).fails(2);
     let line = error.split("--columns '").nth(1).and_then(|rest| rest.split('\'').next()).expect("a line");
     assert!(line.starts_with("-,JobID,Submit,Start,End,AllocCPUS,") && error.lines().count() <= 5, "{error}");
-    let told = folder.run(&["import", "jobs.csv", "--timezone", "UTC", "--columns", line, "--out", "site"]).ok();
-    assert!(told.contains("2 jobs"), "{told}");
+    let text = folder.run(&["import", "jobs.csv", "--timezone", "UTC", "--columns", line, "--out", "site"]).ok();
+    assert!(text.contains("2 jobs"), "{text}");
     let twice = ["import", "jobs.csv", "--columns", "JobID,Start,Start", "--out", "site"];
     assert!(folder.run(&twice).fails(2).contains("`Start` is named twice"));
 }
@@ -232,10 +232,10 @@ fn the_line_that_an_import_prints_is_taken_as_it_is_printed() {
 fn the_printed_line_has_the_zone_that_times_lack() {
     let xdmod = "7|7|c|p|q|a|g|5|u|6|2026-01-31T12:00:00|2026-01-31T12:00:00|2026-01-31T12:00:00|2026-01-31T13:00:00|01:00:00|0:0|COMPLETED|1|4|4|\
                  4Gn|cpu=4|cpu=4|1-00:00:00|n1|a|b\n";
-    let named = "job,owner,queued_at,begin,finish,n_cores\n7,ann,2026-01-31 12:00:00,2026-01-31 12:01:00,2026-01-31 13:00:00,4\n\
+    let named_columns = "job,owner,queued_at,begin,finish,n_cores\n7,ann,2026-01-31 12:00:00,2026-01-31 12:01:00,2026-01-31 13:00:00,4\n\
                  8,bob,2026-01-31 12:05:00,2026-01-31 12:06:00,2026-01-31 13:10:00,8\n";
     let seconds = "job,owner,queued_at,begin,finish,n_cores\n7,ann,1769860800,1769860860,1769864400,4\n8,bob,1769861100,1769861160,1769865000,8\n";
-    for (text, lacks_zone) in [(xdmod, true), (named, true), (seconds, false)] {
+    for (text, lacks_zone) in [(xdmod, true), (named_columns, true), (seconds, false)] {
         let folder = Folder::with("jobs.txt", text);
         let error = folder.run(&["import", "jobs.txt", "--out", "site"]).fails(2);
         assert_eq!(error.contains("are its times in UTC"), lacks_zone, "{error}");

@@ -23,9 +23,9 @@ fn used_dump() -> String {
     format!("{header}\n{}\n", rows.join("\n"))
 }
 
-fn close(value: &Value, wanted: f64) {
+fn close(value: &Value, expected: f64) {
     let value = value.as_f64().expect("a number");
-    assert!((value - wanted).abs() < 1e-9 * wanted.abs().max(1.0), "{value} is not {wanted}");
+    assert!((value - expected).abs() < 1e-9 * expected.abs().max(1.0), "{value} is not {expected}");
 }
 
 #[test]
@@ -33,19 +33,19 @@ fn what_jobs_used_of_what_they_held_is_computed_by_hand() {
     let folder = Folder::with("jobs.psv", used_dump());
     folder.run(&["import", "jobs.psv", "--timezone", "UTC", "--out", "site", "--quiet"]).ok();
     let json = folder.run(&["waits", "site", "--efficiency", "--format", "json", "--quiet"]).json();
-    let all = &json["all"];
-    assert_eq!(all["jobs"], 3);
+    let total = &json["all"];
+    assert_eq!(total["jobs"], 3);
     // 4·1 + 2·½ + 8·2 processor-hours, of which 2 + 1,800.5 s + 4 were computed in.
-    close(&all["processors"]["held"], 21.0);
-    close(&all["processors"]["used"], 6.0 + 1_800.5 / 3_600.0);
+    close(&total["processors"]["held"], 21.0);
+    close(&total["processors"]["used"], 6.0 + 1_800.5 / 3_600.0);
     // 8 GiB for an hour and 2 for half an hour; 4 and a half of one were used.
-    close(&all["memory"]["held"], 9.0);
-    close(&all["memory"]["used"], 4.25);
+    close(&total["memory"]["held"], 9.0);
+    close(&total["memory"]["used"], 4.25);
     // 4 processors up to 2 hours and 2 up to one; the job without a limit is in neither.
-    close(&all["limits"]["held"], 10.0);
-    close(&all["limits"]["used"], 5.0);
-    close(&all["gpus"]["held"], 4.0);
-    close(&all["gpus"]["used"], 1.0);
+    close(&total["limits"]["held"], 10.0);
+    close(&total["limits"]["used"], 5.0);
+    close(&total["gpus"]["held"], 4.0);
+    close(&total["gpus"]["used"], 1.0);
     assert_eq!(json["missing"], Value::Array(Vec::new()));
     let names: Vec<&str> =
         json["groups"].as_array().expect("groups").iter().filter_map(|g| g["name"].as_str()).collect();
@@ -88,9 +88,9 @@ fn the_queue_of_squeue_is_read() {
                 \x20     4711_[1-8%2]      main   my run      ada PD       0:00      2 (QOSMaxCpuPerUserLimit)\n\
                 \x20             4700      main     wrap      bob  R    1:02:03      4 q[01-04]\n";
     let folder = Folder::with("squeue.txt", text);
-    let shown = folder.run(&["waits", "--now", "squeue.txt"]).ok();
-    assert!(shown.starts_with("8 jobs wait in squeue.txt; 1 run or end"), "{shown}");
-    assert!(shown.contains("QOSMaxCpuPerUserLimit 8") && shown.contains("Since when jobs wait"), "{shown}");
+    let overview = folder.run(&["waits", "--now", "squeue.txt"]).ok();
+    assert!(overview.starts_with("8 jobs wait in squeue.txt; 1 run or end"), "{overview}");
+    assert!(overview.contains("QOSMaxCpuPerUserLimit 8") && overview.contains("Since when jobs wait"), "{overview}");
     folder.write("bad.txt", "7 main ada PD\n");
     assert!(folder.run(&["waits", "--now", "bad.txt"]).fails(2).contains("bad.txt:1: expected the line of names"));
 }
@@ -117,9 +117,9 @@ fn the_site_that_ships_shows_everything() {
     for kind in ["qos-limit", "no-room", "nodes-out"] {
         assert!(cause(kind), "{kind}: {}", waits["causes"]);
     }
-    let used = folder.run(&["waits", "site", "--efficiency", "--format", "json", "--quiet"]).json();
+    let usage = folder.run(&["waits", "site", "--efficiency", "--format", "json", "--quiet"]).json();
     for kind in ["processors", "memory", "limits", "gpus"] {
-        let share = used["all"][kind]["share"].as_f64().expect("a share");
+        let share = usage["all"][kind]["share"].as_f64().expect("a share");
         assert!((0.05..0.99).contains(&share), "{kind}: {share}");
     }
     let now = folder.run(&["waits", "site", "--now", "--format", "json", "--quiet"]).json();
@@ -204,8 +204,8 @@ fn told_of(dump: String) -> String {
 #[test]
 fn faults_of_the_records_are_named() {
     let words = |text: &str| text.split_whitespace().collect::<Vec<_>>().join(" ");
-    let shifted = words(&told_of(quiet_dump(|_| 3_600)));
-    assert!(shifted.contains("every job 60.0 min early in the replay (100% within a minute of that)"), "{shifted}");
+    let text = words(&told_of(quiet_dump(|_| 3_600)));
+    assert!(text.contains("every job 60.0 min early in the replay (100% within a minute of that)"), "{text}");
     // From 2026-03-04 00:00 to 06:00 nothing starts, and three jobs come.
     let (from, until) = (1_772_582_400, 1_772_604_000);
     let out = words(&told_of(quiet_dump(|submit| if (from..until).contains(&submit) { until - submit } else { 0 })));
@@ -230,8 +230,8 @@ fn a_perfect_replay_of_easy_needs_no_caution() {
     let [recorded, replayed] =
         ["idle_while_queued", "idle_in_replay"].map(|key| pool["as_happened"][key].as_f64().expect(key));
     assert!(recorded > 1.0 && (recorded - replayed).abs() < 1e-9, "{recorded} and {replayed}");
-    let told = folder.run(&["fidelity", "site", "--policy", "easy", "--seeds", "0", "--warm-up", "0", "--quiet"]).ok();
-    assert!(!told.contains("idle processors"), "{told}");
+    let text = folder.run(&["fidelity", "site", "--policy", "easy", "--seeds", "0", "--warm-up", "0", "--quiet"]).ok();
+    assert!(!text.contains("idle processors"), "{text}");
 }
 
 /// Three jobs of an account that may have four processors at once, on two machines of four: they
@@ -294,6 +294,6 @@ fn a_job_of_a_small_pool_is_explained() {
         let text = folder.run(&["explain", "site", "--job", job, "--quiet"]).ok();
         assert!(text.contains(user), "{text}");
     }
-    let none = folder.run(&["explain", "site", "--job", "99", "--quiet"]).fails(2);
-    assert!(none.contains("99"), "{none}");
+    let error = folder.run(&["explain", "site", "--job", "99", "--quiet"]).fails(2);
+    assert!(error.contains("99"), "{error}");
 }

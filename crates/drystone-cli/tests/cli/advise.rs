@@ -8,16 +8,16 @@ use crate::common::{Folder, line};
 fn starving() -> String {
     let mut log = "; MaxProcs: 16\n; UnixStartTime: 0\n".to_string();
     let mut number = 0;
-    let mut put = |submit: i64, run: i64, procs: i64, estimate: i64| {
+    let mut add_job = |submit: i64, run: i64, procs: i64, estimate: i64| {
         number += 1;
         log += &line(number, submit, run, procs, estimate);
     };
     for day in 0..42 {
         let morning = day * 86_400 + 300 * (day % 5);
         for narrow in 0..14 {
-            put(morning + 4_200 * narrow, 14_000 + 50 * (narrow % 3), 4, 18_000);
+            add_job(morning + 4_200 * narrow, 14_000 + 50 * (narrow % 3), 4, 18_000);
             if narrow == 3 {
-                put(morning + 4_200 * narrow + 60, 3_000, 16, 3_600);
+                add_job(morning + 4_200 * narrow + 60, 3_000, 16, 3_600);
             }
         }
     }
@@ -58,9 +58,9 @@ fn a_setting_that_hurts_is_found() {
     let on = |threads: &str| {
         folder.run(&[&args[..], &["--threads", threads, "--format", "json", "--report", "advice.html"]].concat()).json()
     };
-    let advised = on("2");
-    assert_eq!(advised["schema"], "drystone/advise/1");
-    let settings = &advised["advice"]["settings"];
+    let advice = on("2");
+    assert_eq!(advice["schema"], "drystone/advise/1");
+    let settings = &advice["advice"]["settings"];
     assert_eq!(settings["reason"], "recommended", "{settings}");
     let edit = &settings["edits"][0];
     let text = edit["line"].as_str().expect("a line");
@@ -71,9 +71,9 @@ fn a_setting_that_hurts_is_found() {
         "a window as long as the limits, and what else the line says: {text}"
     );
     assert_eq!(edit["replaces"], "slurm.conf:4");
-    assert!(settings["judged"]["got"].as_f64().is_some_and(|got| got < -0.3), "{settings}");
+    assert!(settings["judged"]["got"].as_f64().is_some_and(|gain| gain < -0.3), "{settings}");
     assert_eq!(settings["judged"]["better"], settings["judged"]["of"]);
-    let live = advised["advice"]["live"]["reason"].as_str().expect("a word");
+    let live = advice["advice"]["live"]["reason"].as_str().expect("a word");
     assert_eq!(live, "recommended", "EASY also holds the machine for it");
     let page = folder.read("advice.html");
     assert!(
@@ -81,7 +81,7 @@ fn a_setting_that_hurts_is_found() {
         "{}",
         page.len()
     );
-    assert_eq!(on("1"), advised);
+    assert_eq!(on("1"), advice);
 }
 
 /// A recommendation below the longest limit of the configuration says that it contradicts the check
@@ -99,16 +99,16 @@ fn advice_names_those_that_pay_and_contradicts_no_check_in_silence() {
         assert!(short.contains(part), "`{part}` is missing in:\n{short}");
     }
     let with = |more: &[&str]| with(&[more, &["--details"]].concat());
-    let told = with(&["--guard", "avgW<+100%", "--guard", "avgW(>8)<+10%"]);
-    assert!(told.contains("Set bf_window=720:"), "{told}");
-    assert!(told.contains("Beware: bf_window=720 min is below MaxTime=1440 min of the partition batch"), "{told}");
-    assert!(told.contains("Longer waits: mean wait of jobs of 2 to 8 processors"), "{told}");
+    let text = with(&["--guard", "avgW<+100%", "--guard", "avgW(>8)<+10%"]);
+    assert!(text.contains("Set bf_window=720:"), "{text}");
+    assert!(text.contains("Beware: bf_window=720 min is below MaxTime=1440 min of the partition batch"), "{text}");
+    assert!(text.contains("Longer waits: mean wait of jobs of 2 to 8 processors"), "{text}");
     for class in ["(avgW(<=1))", "(avgW(>1<=8))", "(avgW(>8<=32))", "(avgW(>32<=64))", "(avgW(>64))"] {
-        assert!(told.contains(class), "{class} in {told}");
+        assert!(text.contains(class), "{class} in {text}");
     }
     // The narrow jobs pay: a guard on them leaves nothing to recommend.
-    let told = with(&["--guard", "avgW<+100%", "--guard", "avgW(<=8)<+10%"]);
-    assert!(told.contains("Leave it as it is.") && !told.contains("Set bf_window"), "{told}");
+    let text = with(&["--guard", "avgW<+100%", "--guard", "avgW(<=8)<+10%"]);
+    assert!(text.contains("Leave it as it is.") && !text.contains("Set bf_window"), "{text}");
 }
 
 /// Jobs of the whole machine that all come at the beginning wait longer than any later one. A
@@ -121,15 +121,15 @@ fn a_warm_up_is_in_no_figure() {
     folder.write("slurm.conf", CONF);
     let with = |more: &[&'static str]| {
         let args = ["--slurm", "slurm.conf", "--goal", "maxW", "--only", "settings", "--format", "json"];
-        let found = folder.run(&[&quick(&args)[..], more].concat()).json();
-        let figures = found["baseline"]["figures"].as_array().expect("figures").clone();
+        let advice = folder.run(&[&quick(&args)[..], more].concat()).json();
+        let figures = advice["baseline"]["figures"].as_array().expect("figures").clone();
         let longest = figures.iter().find(|figure| figure["figure"] == "maxW").expect("the goal")["value"].as_f64();
-        (longest.expect("a number"), found["advice"]["periods"].as_u64().expect("weeks"))
+        (longest.expect("a number"), advice["advice"]["periods"].as_u64().expect("weeks"))
     };
-    let (all, warm) = (with(&[]), with(&["--warm-up", "14d"]));
+    let (whole, warm) = (with(&[]), with(&["--warm-up", "14d"]));
     // The last of thirty waits for an hour behind each of the others.
-    assert!(all.0 >= 29.0 * 3_600.0 && warm.0 < all.0, "{all:?} {warm:?}");
-    assert_eq!((all.1, warm.1), (6, 4));
+    assert!(whole.0 >= 29.0 * 3_600.0 && warm.0 < whole.0, "{whole:?} {warm:?}");
+    assert_eq!((whole.1, warm.1), (6, 4));
 }
 
 #[test]
@@ -181,7 +181,7 @@ fn wrong_usage_says_what_is_right() {
 #[test]
 fn a_check_names_settings_with_their_numbers() {
     // The recorded wait stands in field 3.
-    let waited = |line: &str| match line.split_whitespace().collect::<Vec<_>>() {
+    let with_wait = |line: &str| match line.split_whitespace().collect::<Vec<_>>() {
         fields if fields.len() > 5 && !line.starts_with(';') => {
             let mut fields: Vec<String> = fields.into_iter().map(String::from).collect();
             fields[2] = "600".to_string();
@@ -189,13 +189,13 @@ fn a_check_names_settings_with_their_numbers() {
         }
         _ => format!("{line}\n"),
     };
-    let folder = Folder::with("log.swf", starving().lines().map(waited).collect::<String>());
+    let folder = Folder::with("log.swf", starving().lines().map(with_wait).collect::<String>());
     folder.write("slurm.conf", CONF);
     let args = ["advise", "log.swf", "--check", "--slurm", "slurm.conf", "--quiet", "--format", "json"];
-    let checked = folder.run(&args).json();
+    let check = folder.run(&args).json();
     let remark = |setting: &str| {
-        let all = checked["remarks"].as_array().expect("remarks");
-        all.iter().find(|remark| remark["setting"] == setting).expect(setting).clone()
+        let remarks = check["remarks"].as_array().expect("remarks");
+        remarks.iter().find(|remark| remark["setting"] == setting).expect(setting).clone()
     };
     let window = remark("bf_window");
     assert_eq!((&window["change"], &window["set"]), (&true.into(), &"bf_window=1440".into()), "{window}");

@@ -7,23 +7,24 @@ use std::process::Command;
 /// `DRYSTONE_OTHER` names the other build.
 #[test]
 fn another_build_makes_the_same_bytes() {
-    let Some(other) = std::env::var_os("DRYSTONE_OTHER") else {
+    let Some(program) = std::env::var_os("DRYSTONE_OTHER") else {
         eprintln!("SKIPPED: no other build to compare with (set DRYSTONE_OTHER to a program of the same version)");
         return;
     };
     let folder = Folder::new();
     folder.run(&["workload", "generate", "--jobs", "1500", "--procs", "64", "--load", "0.9", "--out", "log.swf"]).ok();
-    let listed = folder.run(&["policies", "--format", "json"]).json();
+    let list = folder.run(&["policies", "--format", "json"]).json();
     let policies: Vec<&str> =
-        listed["policies"].as_array().expect("a list").iter().filter_map(|p| p["name"].as_str()).collect();
+        list["policies"].as_array().expect("a list").iter().filter_map(|p| p["name"].as_str()).collect();
     assert!(policies.len() > 8, "{policies:?}");
     for policy in policies {
         let args =
             |name| ["run", "-w", "log.swf", "-p", policy, "--quiet", "--format", "json", "--details", "--jobs", name];
-        let here = folder.run(&args("here.csv")).ok();
-        let there = Command::new(&other).args(args("there.csv")).current_dir(folder.path("")).output().expect("runs");
-        assert!(there.status.success(), "{policy}: {}", String::from_utf8_lossy(&there.stderr));
+        let own_output = folder.run(&args("here.csv")).ok();
+        let other_output =
+            Command::new(&program).args(args("there.csv")).current_dir(folder.path("")).output().expect("runs");
+        assert!(other_output.status.success(), "{policy}: {}", String::from_utf8_lossy(&other_output.stderr));
         assert_eq!(folder.read("here.csv"), folder.read("there.csv"), "{policy}");
-        assert!(here.as_bytes() == there.stdout, "{policy}: the same schedule, but not the same results");
+        assert!(own_output.as_bytes() == other_output.stdout, "{policy}: the same schedule, but not the same results");
     }
 }

@@ -133,8 +133,9 @@ pub(crate) fn holds_while_at_work(child: &mut Child, mut holds: impl FnMut() -> 
 /// Sends a signal to a program.
 #[cfg(unix)]
 pub(crate) fn send(child: &Child, signal: &str) {
-    let sent = Command::new("kill").args([&format!("-{signal}"), &child.id().to_string()]).status().expect("kill runs");
-    assert!(sent.success());
+    let status =
+        Command::new("kill").args([&format!("-{signal}"), &child.id().to_string()]).status().expect("kill runs");
+    assert!(status.success());
 }
 
 /// Waits until a program catches SIGINT: before, the signal ends it whatever it does. Linux shows

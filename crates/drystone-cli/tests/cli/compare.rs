@@ -15,9 +15,9 @@ fn every_policy_is_compared_where_all_are_asked_for() {
     let texts: Vec<&str> = results.iter().filter_map(|r| r["policy"]["text"].as_str()).collect();
     // Those that make the same schedule share a row.
     let equal = results.iter().filter_map(|r| r["equals"].as_array()).flatten().filter_map(|name| name.as_str());
-    let told: Vec<&str> = texts.iter().copied().chain(equal).collect();
+    let names: Vec<&str> = texts.iter().copied().chain(equal).collect();
     for kind in drystone::policy::policy_kinds() {
-        assert!(told.contains(&kind.name), "{} is missing", kind.name);
+        assert!(names.contains(&kind.name), "{} is missing", kind.name);
     }
     for result in results {
         let (text, policy) = (result["policy"]["text"].as_str().expect("a text"), &result["policy"]);
@@ -25,8 +25,8 @@ fn every_policy_is_compared_where_all_are_asked_for() {
         assert_eq!(policy["preemptive"] == true, ["ss", "tss", "is"].contains(&text), "{text}");
     }
     let verdict = json["verdict"].to_string();
-    let said = ["running jobs, at no cost here", "considered only if"];
-    assert!(said.iter().all(|part| verdict.contains(part)), "{verdict}");
+    let parts = ["running jobs, at no cost here", "considered only if"];
+    assert!(parts.iter().all(|part| verdict.contains(part)), "{verdict}");
     assert_eq!(json["baseline"], "easy");
     assert_eq!(json["comparison"]["policies"].as_array().map(Vec::len), Some(texts.len() - 1));
     assert!(results.iter().all(|r| r.get("timing").is_none()), "timing only where it is asked for");
@@ -63,19 +63,19 @@ fn what_is_not_done_in_time_is_named() {
         folder.run(&["compare", "-w", "deep.swf", "-p", search, "-p", "easy", "--within", "3s", "--format", "json"]);
     let json = ran.json();
     assert_eq!(json["not_tried"], serde_json::json!([search]));
-    let told = format!("time is up: left out {search}. One of these policies might be better.");
-    assert_eq!(json["verdict"].as_array().and_then(|all| all.last()?.as_str()), Some(told.as_str()));
+    let note = format!("time is up: left out {search}. One of these policies might be better.");
+    assert_eq!(json["verdict"].as_array().and_then(|sentences| sentences.last()?.as_str()), Some(note.as_str()));
     assert!(folder.run(&["compare", "--within", "soon"]).fails(2).contains("60s, 5min, 2h or 1-12:00:00"));
 }
 
 /// A month of one processor on which hardly any job waits, and what the log says of its waits.
 #[test]
 fn a_log_that_decides_nothing_is_called_that() {
-    let waited = |number: i64, wait: i64| {
+    let record = |number: i64, wait: i64| {
         let submit = number * 10_000;
         format!("{number} {submit} {wait} 100 1 -1 -1 1 200 -1 1 1 -1 -1 -1 -1 -1 -1\n")
     };
-    let log = |wait: i64| -> String { (1..=300).map(|number| waited(number, wait)).collect() };
+    let log = |wait: i64| -> String { (1..=300).map(|number| record(number, wait)).collect() };
     for (wait, unlike) in [(0, false), (7_200, true)] {
         let folder = Folder::with("log.swf", format!("; MaxProcs: 4\n{}", log(wait)));
         let json = folder.run(&["compare", "-w", "log.swf", "--format", "json"]).json();
@@ -118,17 +118,18 @@ fn verdicts_agree_whatever_overruns_do_or_say_that_they_do_not() {
             let policies = ["-p", "easy", "-p", "easy-sjbf", "-p", "easy+", "-p", "easy++"];
             folder.run(&[&args[..], &policies].concat()).json()
         };
-        let all: Vec<Value> = treatments.iter().map(run).collect();
-        for (here, name) in all.iter().zip(treatments) {
+        let results: Vec<Value> = treatments.iter().map(run).collect();
+        for (result, name) in results.iter().zip(treatments) {
             if every == 0 {
-                assert!(here.get("readings").is_none(), "{}", here["readings"]);
+                assert!(result.get("readings").is_none(), "{}", result["readings"]);
                 continue;
             }
             let words =
                 if name == "run-on" { "ran past their time limit." } else { "ran past their time limit in the log" };
-            assert!(here["verdict"].to_string().contains(words), "{}", here["verdict"]);
-            for (there, other) in all.iter().zip(treatments).filter(|(_, other)| *other != name) {
-                changes += agrees_or_says(here, there, other);
+            assert!(result["verdict"].to_string().contains(words), "{}", result["verdict"]);
+            for (other_result, treatment) in results.iter().zip(treatments).filter(|(_, treatment)| *treatment != name)
+            {
+                changes += agrees_or_says(result, other_result, treatment);
             }
         }
     }
@@ -137,16 +138,19 @@ fn verdicts_agree_whatever_overruns_do_or_say_that_they_do_not() {
 
 /// Holds what a comparison says of another treatment to what that gives. Returns how many verdicts
 /// change.
-fn agrees_or_says(here: &Value, there: &Value, other: &str) -> usize {
-    let others = here["readings"]["others"].as_array().expect("two treatments");
-    let said = others.iter().find(|reading| reading["overrun"] == other).expect("both others");
+fn agrees_or_says(own_result: &Value, other_result: &Value, treatment: &str) -> usize {
+    let readings = own_result["readings"]["others"].as_array().expect("two treatments");
+    let other_reading = readings.iter().find(|reading| reading["overrun"] == treatment).expect("both others");
     let clear = |verdict: &Value| *verdict == "better" || *verdict == "worse";
     let policies = |result: &Value| result["comparison"]["policies"].as_array().cloned().unwrap_or_default();
     let mut expected = Vec::new();
-    for (ours, theirs) in policies(here).iter().zip(policies(there)) {
-        assert_eq!(ours["name"], theirs["name"]);
-        for (a, b) in
-            ours["changes"].as_array().into_iter().flatten().zip(theirs["changes"].as_array().into_iter().flatten())
+    for (policy, other_policy) in policies(own_result).iter().zip(policies(other_result)) {
+        assert_eq!(policy["name"], other_policy["name"]);
+        for (a, b) in policy["changes"]
+            .as_array()
+            .into_iter()
+            .flatten()
+            .zip(other_policy["changes"].as_array().into_iter().flatten())
         {
             let measure = match a["metric"]["mean"].as_str() {
                 Some("wait") => "wait",
@@ -154,26 +158,26 @@ fn agrees_or_says(here: &Value, there: &Value, other: &str) -> usize {
                 _ => continue,
             };
             if a["verdict"] != b["verdict"] && (clear(&a["verdict"]) || clear(&b["verdict"])) {
-                expected.push((ours["name"].clone(), measure, a["relative"].clone(), b["relative"].clone()));
+                expected.push((policy["name"].clone(), measure, a["relative"].clone(), b["relative"].clone()));
             }
         }
     }
-    let key = |one: &Value| {
-        let measure = if one["measure"] == "wait" { "wait" } else { "bounded slowdown" };
-        (one["policy"].clone(), measure, one["here"][1].clone(), one["there"][1].clone())
+    let key = |change: &Value| {
+        let measure = if change["measure"] == "wait" { "wait" } else { "bounded slowdown" };
+        (change["policy"].clone(), measure, change["here"][1].clone(), change["there"][1].clone())
     };
-    let mut found: Vec<_> = said["changed"].as_array().into_iter().flatten().map(key).collect();
-    for all in [&mut expected, &mut found] {
-        all.sort_by_key(|one| format!("{one:?}"));
+    let mut reading_changes: Vec<_> = other_reading["changed"].as_array().into_iter().flatten().map(key).collect();
+    for list in [&mut expected, &mut reading_changes] {
+        list.sort_by_key(|change| format!("{change:?}"));
     }
-    assert_eq!(found, expected, "{other}: {here}");
-    let recommended = |result: &Value| result["summary"]["recommended"].clone();
-    if let (Some(a), Some(b)) = (recommended(here).as_str(), recommended(there).as_str()) {
-        let headline = here["summary"]["headline"].as_str().expect("a headline");
-        assert!(a == b || headline.contains(&format!("it is {b}.")), "{a}, {other}: {b}\n{headline}");
+    assert_eq!(reading_changes, expected, "{treatment}: {own_result}");
+    let recommendation = |result: &Value| result["summary"]["recommended"].clone();
+    if let (Some(a), Some(b)) = (recommendation(own_result).as_str(), recommendation(other_result).as_str()) {
+        let headline = own_result["summary"]["headline"].as_str().expect("a headline");
+        assert!(a == b || headline.contains(&format!("it is {b}.")), "{a}, {treatment}: {b}\n{headline}");
     }
     // A gain that is clear by no mean under the other treatment puts the recommendation in doubt.
-    if let Some(name) = recommended(here).as_str() {
+    if let Some(name) = recommendation(own_result).as_str() {
         let better = |result: &Value| -> Vec<Value> {
             let policy = policies(result).into_iter().find(|policy| policy["name"] == name).expect("compared");
             let changes = policy["changes"].as_array().cloned().unwrap_or_default();
@@ -182,18 +186,18 @@ fn agrees_or_says(here: &Value, there: &Value, other: &str) -> usize {
             let better = changes.into_iter().filter(|change| mean(change) && change["verdict"] == "better");
             better.map(|change| change["metric"].clone()).collect()
         };
-        let there = better(there);
-        let lost = better(here).iter().all(|metric| !there.contains(metric));
-        let word = if other == "kill" {
+        let metrics = better(other_result);
+        let has_lost = better(own_result).iter().all(|metric| !metrics.contains(metric));
+        let word = if treatment == "kill" {
             "killed"
-        } else if other == "raise" {
+        } else if treatment == "raise" {
             "raised"
         } else {
             "run on"
         };
-        let doubts = here["summary"]["doubts"].as_array().expect("doubts");
-        let told = doubts.iter().any(|doubt| doubt.as_str().is_some_and(|text| text.contains(word)));
-        assert_eq!(told, lost, "{name}, {other}: {doubts:?}");
+        let doubts = own_result["summary"]["doubts"].as_array().expect("doubts");
+        let is_in_doubt = doubts.iter().any(|doubt| doubt.as_str().is_some_and(|text| text.contains(word)));
+        assert_eq!(is_in_doubt, has_lost, "{name}, {treatment}: {doubts:?}");
     }
     expected.len()
 }
@@ -225,7 +229,7 @@ fn an_interrupted_comparison_tells_what_is_done() {
     let deep = ["workload", "generate", "--procs", "128", "--load", "1.05", "--jobs", "20000", "--out", "deep.swf"];
     folder.run(&deep).ok();
     // The search takes hours.
-    let interrupted = |policies: &[&str], more: &[&str], after: u64| {
+    let run_until = |policies: &[&str], more: &[&str], after: u64| {
         let args = [
             &["compare", "-w", "deep.swf", "--threads", "1", "--format", "json", "--report", "r.html"],
             more,
@@ -242,12 +246,12 @@ fn an_interrupted_comparison_tells_what_is_done() {
     };
     let search = "goal(nodes=1000000)";
     let old = ["r.html", "plots/wait.svg"];
-    assert!(interrupted(&["-p", search], &[], 1).stdout.is_empty());
+    assert!(run_until(&["-p", search], &[], 1).stdout.is_empty());
     assert_eq!(folder.names(), ["deep.swf"]);
     let policies = ["-p", "fcfs", "-p", "easy", "-p", search];
     // Later and later, until it is long enough on a slow machine as well.
     let told_by = |more: &[&str]| {
-        let mut outputs = (1..).map(|doublings| interrupted(&policies, more, 1 << doublings));
+        let mut outputs = (1..).map(|doublings| run_until(&policies, more, 1 << doublings));
         outputs.find(|output| !output.stdout.is_empty()).expect("one of three is done at last")
     };
     let output = told_by(&[]);
@@ -257,11 +261,11 @@ fn an_interrupted_comparison_tells_what_is_done() {
     // The baseline comes first.
     assert!(texts == ["fcfs", "easy"] || texts == ["easy"], "{texts:?}");
     let missing: Vec<&str> = ["fcfs", "easy", search].into_iter().filter(|text| !texts.contains(text)).collect();
-    let told = format!("interrupted: left out {}. One of these policies might be better.", missing.join(", "));
+    let note = format!("interrupted: left out {}. One of these policies might be better.", missing.join(", "));
     let verdict = json["verdict"].as_array().expect("sentences");
-    assert_eq!(verdict.last().and_then(|v| v.as_str()), Some(told.as_str()));
-    assert!(String::from_utf8_lossy(&output.stderr).contains(&format!("note: {told}")));
-    assert!(folder.read("r.html").contains(&told));
+    assert_eq!(verdict.last().and_then(|v| v.as_str()), Some(note.as_str()));
+    assert!(String::from_utf8_lossy(&output.stderr).contains(&format!("note: {note}")));
+    assert!(folder.read("r.html").contains(&note));
     // What was there before may be whole.
     std::fs::create_dir(folder.path("plots")).expect("made");
     old.iter().for_each(|name| folder.write(name, "whole"));
@@ -277,8 +281,8 @@ fn an_interrupted_comparison_tells_what_is_done() {
 #[test]
 fn a_verdict_names_the_price() {
     let folder = Folder::new();
-    let made = ["workload", "generate", "--procs", "64", "--load", "0.7", "--jobs", "30000", "--seed", "3"];
-    folder.run(&[&made[..], &["--quiet", "--out", "made.swf"]].concat()).ok();
+    let generation = ["workload", "generate", "--procs", "64", "--load", "0.7", "--jobs", "30000", "--seed", "3"];
+    folder.run(&[&generation[..], &["--quiet", "--out", "made.swf"]].concat()).ok();
     let text = folder.run(&["compare", "made.swf", "-p", "easy", "-p", "is", "--details"]).ok();
     let json = folder.run(&["compare", "made.swf", "-p", "easy", "-p", "is", "--format", "json"]).json();
     let changes = json.pointer("/comparison/policies/0/changes").and_then(|c| c.as_array()).expect("changes");
@@ -298,9 +302,9 @@ fn the_bytes_are_the_same_on_any_number_of_threads() {
     for format in ["table", "json", "csv", "markdown"] {
         let run =
             |threads| folder.run(&["compare", "--quiet", "--threads", threads, "--format", format, "--take", "2000"]);
-        let (one, two) = (run("1").ok(), run("2").ok());
-        assert!(!one.is_empty());
-        assert_eq!(one, two, "{format}");
+        let (single, two) = (run("1").ok(), run("2").ok());
+        assert!(!single.is_empty());
+        assert_eq!(single, two, "{format}");
         assert_eq!(two, run("7").ok(), "{format}");
     }
 }
@@ -312,10 +316,10 @@ fn other_loads_are_in_the_tables() {
     let folder = Folder::with("log.swf", four());
     let args = ["compare", "-w", "log.swf", "-p", "easy", "-p", "fcfs", "--loads", "1,2"];
     for format in ["table", "markdown"] {
-        let printed = folder.run(&[&args[..], &["--format", format]].concat()).ok();
-        assert!(printed.contains("At other loads"), "{printed}");
-        let at_double: Vec<&str> = printed.lines().filter(|l| l.trim_start_matches("| ").starts_with("2 ")).collect();
-        assert_eq!(at_double.len(), 2, "{printed}");
+        let text = folder.run(&[&args[..], &["--format", format]].concat()).ok();
+        assert!(text.contains("At other loads"), "{text}");
+        let at_double: Vec<&str> = text.lines().filter(|l| l.trim_start_matches("| ").starts_with("2 ")).collect();
+        assert_eq!(at_double.len(), 2, "{text}");
     }
     // What is called utilisation is that of the table of policies, not the one of the makespan.
     let json = folder.run(&[&args[..], &["--format", "json"]].concat()).json();
@@ -361,15 +365,15 @@ fn other_loads_are_in_the_tables() {
     }
     assert!(rows.iter().any(|row| row["scheme"] == "sixteen" && row["load_factor"] == "2"));
     // In the same seconds other jobs arrive; and months are no months then.
-    let said = folder.run(&[&args[..], &["--trim", "submitted(0,20)"]].concat()).fails(2);
-    assert!(said.contains("--trim submitted(FROM,UNTIL) does not go with --loads"), "{said}");
+    let error = folder.run(&[&args[..], &["--trim", "submitted(0,20)"]].concat()).fails(2);
+    assert!(error.contains("--trim submitted(FROM,UNTIL) does not go with --loads"), "{error}");
     for command in ["run", "compare"] {
-        let said = folder.run(&[command, "-w", "log.swf", "-p", "easy", "--load", "2", "--by", "month"]).fails(2);
-        assert!(said.contains("--by month does not go with --load"), "{said}");
+        let error = folder.run(&[command, "-w", "log.swf", "-p", "easy", "--load", "2", "--by", "month"]).fails(2);
+        assert!(error.contains("--by month does not go with --load"), "{error}");
         folder.run(&[command, "-w", "log.swf", "-p", "easy", "--load", "1", "--by", "month"]).ok();
     }
-    let said = folder.run(&["compare", "-w", "log.swf", "--confidence", "95"]).fails(2);
-    assert!(said.contains("expected a number between 0 and 1"), "{said}");
+    let error = folder.run(&["compare", "-w", "log.swf", "--confidence", "95"]).fails(2);
+    assert!(error.contains("expected a number between 0 and 1"), "{error}");
 }
 
 /// One job in January 1970 and two in February, at 35 and 36 days: at twice the load February still
@@ -410,9 +414,9 @@ fn another_seed_gives_another_workload() {
 fn the_baseline_is_the_one_asked_for() {
     let folder = Folder::with("log.swf", four());
     let baseline = |args: &[&str]| {
-        let mut all = vec!["compare", "-w", "log.swf", "--format", "json"];
-        all.extend(args);
-        folder.run(&all).json()["baseline"].as_str().map(str::to_string)
+        let mut words = vec!["compare", "-w", "log.swf", "--format", "json"];
+        words.extend(args);
+        folder.run(&words).json()["baseline"].as_str().map(str::to_string)
     };
     assert_eq!(baseline(&["-p", "fcfs", "-p", "easy"]).as_deref(), Some("easy"));
     assert_eq!(baseline(&["-p", "fcfs", "-p", "greedy"]).as_deref(), Some("fcfs"));
@@ -436,9 +440,9 @@ fn the_tables_of_a_small_comparison() {
 fn speed_is_told_apart_from_the_results() {
     let folder = Folder::with("log.swf", four());
     let run = |args: &[&str]| {
-        let mut all = vec!["compare", "-w", "log.swf", "-p", "fcfs"];
-        all.extend(args);
-        folder.run(&all)
+        let mut words = vec!["compare", "-w", "log.swf", "-p", "fcfs"];
+        words.extend(args);
+        folder.run(&words)
     };
     let plain = run(&[]);
     assert!(!plain.err.contains("jobs/s"), "{}", plain.err);
@@ -455,15 +459,15 @@ fn each_policy_may_count_other_jobs() {
     // under EASY it overtakes.
     let jobs = [line(1, 0, 100, 3, 100), line(2, 10, 50, 4, 50), line(3, 20, 30, 1, 60), line(4, 145, 1, 1, 1)];
     let folder = Folder::with("log.swf", format!("; MaxProcs: 4\n{}", jobs.concat()));
-    let counted = |policies: [&str; 2]| {
+    let count_jobs = |policies: [&str; 2]| {
         let args = ["compare", "-w", "log.swf", "--trim", "tsafrir", "--details", "-p", policies[0], "-p", policies[1]];
         let out = folder.run(&args).ok();
         out.lines().find_map(|l| l.strip_prefix("jobs that count")).expect("it is said").trim().to_string()
     };
     // FCFS: 1 ends at 100, 2 from 100 to 150, 3 and 4 after it. EASY: 3 from 20 to 50.
-    let both = "1 to 2 of 4, under each policy those that its schedule leaves";
-    assert_eq!([counted(["fcfs", "easy"]), counted(["easy", "fcfs"])], [both, both]);
-    assert_eq!(counted(["easy", "easy(backfill=sjf)"]), "2 of 4; left out: 0 early, 2 late, 0 by status");
+    let range = "1 to 2 of 4, under each policy those that its schedule leaves";
+    assert_eq!([count_jobs(["fcfs", "easy"]), count_jobs(["easy", "fcfs"])], [range, range]);
+    assert_eq!(count_jobs(["easy", "easy(backfill=sjf)"]), "2 of 4; left out: 0 early, 2 late, 0 by status");
 }
 
 /// The third job overtakes under EASY and does not wait; under FCFS it waits for 198 s. Where
@@ -474,8 +478,8 @@ fn no_policy_is_better_than_a_baseline_under_which_no_job_waits() {
     let folder = Folder::with("log.swf", format!("; MaxProcs: 4\n{}", jobs.concat()));
     let args =
         ["compare", "-w", "log.swf", "-p", "easy", "-p", "fcfs", "--baseline", "easy", "--trim", "submitted(2,3)"];
-    let said = folder.run(&[&args[..], &["--details"]].concat()).ok();
-    assert!(said.contains("By mean wait, no policy is better than easy."), "{said}");
+    let text = folder.run(&[&args[..], &["--details"]].concat()).ok();
+    assert!(text.contains("By mean wait, no policy is better than easy."), "{text}");
 }
 
 /// Waits beyond a number of seconds, and beyond those of the baseline, as the schedule has them.
@@ -486,9 +490,9 @@ fn excessive_waits_are_those_of_the_schedule() {
     let simulate = |command: &str, more: &[&str]| folder.run(&[&[command, "-w", "log.swf", "-q"], more].concat());
     let policies = ["-p", "fcfs", "-p", "easy", "--baseline", "fcfs"];
     let excess = ["--excess", "3600", "--excess", "baseline-max", "--excess", "baseline-p98"];
-    let compared = simulate("compare", &[&policies[..], &excess, &["--format", "json"]].concat()).json();
+    let comparison = simulate("compare", &[&policies[..], &excess, &["--format", "json"]].concat()).json();
     let mut longest = 0;
-    for result in compared["results"].as_array().expect("a list") {
+    for result in comparison["results"].as_array().expect("a list") {
         let policy = result["policy"]["text"].as_str().expect("a text");
         let schedule = simulate("run", &["-p", policy, "--jobs", "jobs.csv", "--excess", "3600", "--format", "csv"]);
         let waits: Vec<i64> = folder
@@ -531,8 +535,8 @@ fn excessive_waits_are_those_of_the_schedule() {
     assert!(table.contains("Waits beyond 60.0 min"), "{table}");
     let err = simulate("run", &["-p", "easy", "--excess", "baseline-max"]).fails(2);
     assert!(err.contains("--excess baseline-max: a single policy has no baseline"), "{err}");
-    let told = simulate("run", &["-p", "easy", "--excess", "0", "--excess", "99999999"]).ok();
-    assert!(told.contains("waits beyond 0 s ") && told.contains("waits beyond 1,157.4 days"), "{told}");
+    let text = simulate("run", &["-p", "easy", "--excess", "0", "--excess", "99999999"]).ok();
+    assert!(text.contains("waits beyond 0 s ") && text.contains("waits beyond 1,157.4 days"), "{text}");
 }
 
 /// If run times serve as the estimates of more than a tenth of the jobs, nothing is recommended,
@@ -555,7 +559,10 @@ fn run_times_for_estimates_leave_nothing_to_recommend() {
     assert!(verdict(5, &[])[0].contains("no policy that plans with estimates is recommended"), "{:?}", verdict(5, &[]));
     assert!(!verdict(4, &[])[0].contains("no policy that plans with estimates"));
     for model in ["tsafrir", "factor(2)", "user-mean"] {
-        let told = verdict(40, &["--estimates", model]);
-        assert!(told.iter().any(|t| t.contains(&format!("are made up by the model {model}"))), "{told:?}");
+        let verdict_lines = verdict(40, &["--estimates", model]);
+        assert!(
+            verdict_lines.iter().any(|t| t.contains(&format!("are made up by the model {model}"))),
+            "{verdict_lines:?}"
+        );
     }
 }

@@ -66,20 +66,31 @@ fn a_verdict_says_how_a_policy_can_be_had() {
     let args = ["compare", "log.swf", "-p", "fcfs", "-p", "easy", "-p", "perfect", "--baseline", "fcfs", "--quiet"];
     let run = |more: &[&str]| folder.run(&[&args[..], more].concat());
     let json = run(&["--format", "json", "--report", "out.html"]).json();
-    let recommended = json["summary"]["recommended"].as_str().expect("one is");
-    assert_eq!(recommended, "easy");
-    let how = |policy: &str| {
-        let all = json["summary"]["does"].as_array().expect("a list");
-        let one = all.iter().find(|does| does["policy"] == policy).expect(policy);
-        one["how"].as_str().expect("text").to_string()
+    let recommendation = json["summary"]["recommended"].as_str().expect("one is");
+    assert_eq!(recommendation, "easy");
+    let availability = |policy: &str| {
+        let entries = json["summary"]["does"].as_array().expect("a list");
+        let entry = entries.iter().find(|does| does["policy"] == policy).expect(policy);
+        entry["how"].as_str().expect("text").to_string()
     };
-    assert!(how("fcfs").starts_with("a setting of Slurm (SchedulerType=sched/builtin)"), "{}", how("fcfs"));
-    assert!(how("easy").contains("`drystone live drive`") && how("easy").contains("Slurm has no such setting"));
-    assert!(how("perfect").contains("no policy of a real machine"), "{}", how("perfect"));
-    assert!(verdict(&json).contains(&format!("easy is available as {}.", how("easy"))), "{:?}", verdict(&json));
-    let told = run(&[]).ok();
-    let line = told.lines().find(|line| line.starts_with("To run it")).expect("a line");
-    assert!(line.contains("`drystone live drive`") && line.contains("Slurm has no such setting"), "{told}");
+    assert!(
+        availability("fcfs").starts_with("a setting of Slurm (SchedulerType=sched/builtin)"),
+        "{}",
+        availability("fcfs")
+    );
+    assert!(
+        availability("easy").contains("`drystone live drive`")
+            && availability("easy").contains("Slurm has no such setting")
+    );
+    assert!(availability("perfect").contains("no policy of a real machine"), "{}", availability("perfect"));
+    assert!(
+        verdict(&json).contains(&format!("easy is available as {}.", availability("easy"))),
+        "{:?}",
+        verdict(&json)
+    );
+    let text = run(&[]).ok();
+    let line = text.lines().find(|line| line.starts_with("To run it")).expect("a line");
+    assert!(line.contains("`drystone live drive`") && line.contains("Slurm has no such setting"), "{text}");
     let page = folder.read("out.html");
     for part in ["To run it", "No setting of Slurm is this", "a setting of Slurm (SchedulerType=sched/builtin)"] {
         assert!(page.contains(part), "{part}");
@@ -98,8 +109,8 @@ fn a_few_seconds_lead_no_sentence() {
     let wait = json.pointer("/comparison/policies/0/changes/0").expect("a change");
     assert!(wait["verdict"] == "better" && wait["relative"].as_f64().is_some_and(|r| r < -0.5), "{wait}");
     assert!(json["summary"]["recommended"].is_null(), "{}", json["summary"]);
-    let told = verdict(&json);
-    assert!(!told.iter().any(|sentence| sentence.starts_with("Clearly better")), "{told:?}");
+    let verdict_lines = verdict(&json);
+    assert!(!verdict_lines.iter().any(|sentence| sentence.starts_with("Clearly better")), "{verdict_lines:?}");
     let text = folder.run(&args).ok();
     assert!(text.contains("Recommended  keep fcfs"), "{text}");
 }
@@ -150,10 +161,10 @@ fn a_policy_that_starves_jobs_is_called_that() {
     let run = |more: &[&str]| {
         folder.run(&[&["compare", "log.swf", "-p", "easy", "-p", "greedy", "--quiet"][..], more].concat())
     };
-    let told = verdict(&run(&["--format", "json"]).json());
+    let sentences = verdict(&run(&["--format", "json"]).json());
     // It waits from 60,010 until the last of the others has ended, at 599 · 3,000 + 4,000.
     let sentence = "greedy starves jobs: the longest wait is 20.2 days, and all jobs are done in 20.8 days under easy";
-    assert!(told.iter().any(|t| t.starts_with(sentence)), "{told:?}");
+    assert!(sentences.iter().any(|t| t.starts_with(sentence)), "{sentences:?}");
 }
 
 /// More jobs in one second than policies plan by default: each policy names the number that it
@@ -162,19 +173,19 @@ fn a_policy_that_starves_jobs_is_called_that() {
 fn deep_queues_are_bounded_by_default_and_reported() {
     let folder = Folder::with("log.swf", log(4, (0..2_200).map(|k| (0, 100 + k % 7, 2, 200)).collect()));
     let run = |policies: &[&str]| {
-        let named = policies.iter().flat_map(|policy| ["-p", policy]);
+        let options = policies.iter().flat_map(|policy| ["-p", policy]);
         let args: Vec<&str> =
-            ["compare", "log.swf", "-p", "easy", "--quiet", "--format", "json"].into_iter().chain(named).collect();
+            ["compare", "log.swf", "-p", "easy", "--quiet", "--format", "json"].into_iter().chain(options).collect();
         verdict(&folder.run(&args).json())
     };
-    let told = run(&["conservative", "slack", "goal"]);
-    for (policy, seen, exact) in [
+    let sentences = run(&["conservative", "slack", "goal"]);
+    for (policy, depth, exact) in [
         ("conservative", "2,000", "conservative(horizon=all)"),
         ("slack", "100", "slack(horizon=all)"),
         ("goal", "100", "goal(depth=all)"),
     ] {
-        let begin = format!("{policy} looked at the first {seen} waiting jobs only, and up to 2,198 waited: {exact}");
-        assert!(told.iter().any(|t| t.starts_with(&begin)), "{begin} in {told:?}");
+        let begin = format!("{policy} looked at the first {depth} waiting jobs only, and up to 2,198 waited: {exact}");
+        assert!(sentences.iter().any(|t| t.starts_with(&begin)), "{begin} in {sentences:?}");
     }
     let exact = run(&["conservative(horizon=all)"]);
     assert!(!exact.iter().any(|t| t.contains("waiting jobs only")), "{exact:?}");

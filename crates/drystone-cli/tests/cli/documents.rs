@@ -71,20 +71,20 @@ fn run(folder: &Folder, line: &str) -> std::process::Output {
 
 /// Checks that a page shows what the command before it prints; a line `…` stands for any number of
 /// lines. With `INSTA_UPDATE=always` a page without such lines is corrected.
-fn shows(path: &Path, shown: &str, printed: &str) {
-    let parts: Vec<&str> = shown.split("…").map(|part| part.trim_matches('\n')).collect();
+fn shows(path: &Path, page_text: &str, output: &str) {
+    let parts: Vec<&str> = page_text.split("…").map(|part| part.trim_matches('\n')).collect();
     if let [whole] = parts[..] {
-        if whole != printed && std::env::var("INSTA_UPDATE").is_ok_and(|how| how == "always") {
-            std::fs::write(path, read(path).replace(whole, printed)).expect("the page is written");
+        if whole != output && std::env::var("INSTA_UPDATE").is_ok_and(|mode| mode == "always") {
+            std::fs::write(path, read(path).replace(whole, output)).expect("the page is written");
             return;
         }
-        assert_eq!(whole, printed, "{}: the page shows another output", path.display());
+        assert_eq!(whole, output, "{}: the page shows another output", path.display());
         return;
     }
-    let mut rest = printed;
+    let mut rest = output;
     for part in parts.into_iter().filter(|part| !part.is_empty()) {
         let Some(at) = rest.find(part) else {
-            panic!("{}: not in what is printed:\n{part}\n--- printed:\n{printed}", path.display());
+            panic!("{}: not in what is printed:\n{part}\n--- printed:\n{output}", path.display());
         };
         rest = &rest[at + part.len()..];
     }
@@ -131,13 +131,13 @@ fn tutorial(name: &str) {
     let folder = Folder::new();
     // Outputs of the page on accounting are those of a recorded workload, of two others those
     // of a published log.
-    let recorded = match name {
+    let has_log = match name {
         "accounting" => recorded_site(&folder),
         "administrator" | "researcher" => published_log(&folder),
         "changes" => published_log(&folder) && recorded_site(&folder),
         _ => true,
     };
-    if !recorded {
+    if !has_log {
         site(&folder);
         // Under the name that the recorded machine gives to its partition.
         let conf = folder.read("slurm.conf").replace("PartitionName=p ", "PartitionName=epyc-64 ");
@@ -145,27 +145,27 @@ fn tutorial(name: &str) {
     }
     let mut ran = 0;
     // The output of the block before this one, if its last command was run.
-    let mut printed: Option<String> = None;
+    let mut last_output: Option<String> = None;
     for (language, lines) in blocks(&text) {
         let is_file = ["toml", "awk", "ini"].contains(&language);
         if let Some(file) = lines.first().and_then(|l| l.strip_prefix("# ")).filter(|_| is_file) {
             folder.write(file, lines.join("\n"));
         }
-        if let Some(output) = printed.take().filter(|_| language == "text" && recorded) {
+        if let Some(output) = last_output.take().filter(|_| language == "text" && has_log) {
             shows(&path, &lines.join("\n"), output.trim_end());
         }
         if language != "sh" {
             continue;
         }
         for line in lines.iter() {
-            printed = None;
+            last_output = None;
             if is_not_here(line) {
                 continue;
             }
             let output = run(&folder, line);
-            let said = String::from_utf8_lossy(&output.stderr);
-            assert!(output.status.success(), "{}: `{line}`\n{said}", path.display());
-            printed = Some(String::from_utf8_lossy(&output.stdout).into_owned());
+            let errors = String::from_utf8_lossy(&output.stderr);
+            assert!(output.status.success(), "{}: `{line}`\n{errors}", path.display());
+            last_output = Some(String::from_utf8_lossy(&output.stdout).into_owned());
             ran += 1;
         }
     }
@@ -179,14 +179,14 @@ fn fixtures() -> Folder {
     let args =
         ["workload", "generate", "--procs", "64", "--jobs", "400", "--load", "0.95", "--quiet", "--out", "made.swf"];
     folder.run(&args).ok();
-    let renumbered = |line: &str| match line.trim_start().split_once(char::is_whitespace) {
+    let renumber = |line: &str| match line.trim_start().split_once(char::is_whitespace) {
         Some((number, rest)) if !line.starts_with(';') => {
             let number: i64 = number.parse().expect("a number");
             format!("{} {rest}\n", number + 4_500)
         }
         _ => format!("{line}\n"),
     };
-    folder.write("log.swf", folder.read("made.swf").lines().map(renumbered).collect::<String>());
+    folder.write("log.swf", folder.read("made.swf").lines().map(renumber).collect::<String>());
     for name in ["LOG.swf.gz", LOG] {
         folder.run(&["workload", "convert", "log.swf", "--out", name, "--quiet"]).ok();
     }
@@ -267,26 +267,28 @@ fn accounting() -> String {
 /// The commands of a block: lines that begin with the program, with those that continue them, and
 /// files that are written as here-documents or by a group.
 fn commands(lines: &[&str]) -> Vec<String> {
-    let mut all: Vec<String> = Vec::new();
+    let mut command_lines: Vec<String> = Vec::new();
     let (mut open, mut file) = (false, false);
     for line in lines {
         if file || (line.starts_with("cat > ") && line.ends_with("<<END")) || line.starts_with("{ ") {
-            match (file, all.last_mut()) {
+            match (file, command_lines.last_mut()) {
                 (true, Some(last)) => last.push_str(&format!("\n{line}")),
-                _ => all.push((*line).to_string()),
+                _ => command_lines.push((*line).to_string()),
             }
             file = *line != "END" && !line.contains("} > ");
             continue;
         }
-        match (open, all.last_mut()) {
+        match (open, command_lines.last_mut()) {
             (true, Some(last)) => last.push_str(&format!("\n{line}")),
             // A line of facts in shown output names the version.
-            _ if line.starts_with("drystone ") && !line.starts_with("drystone  ") => all.push((*line).to_string()),
+            _ if line.starts_with("drystone ") && !line.starts_with("drystone  ") => {
+                command_lines.push((*line).to_string())
+            }
             _ => continue,
         }
         open = line.ends_with('|') || line.ends_with('\\');
     }
-    all
+    command_lines
 }
 
 /// Every command that a document shows does what it is said to do, on a small log: a page that is
@@ -305,13 +307,13 @@ fn every_command_of_a_document_runs() {
     let mut ran = 0;
     for path in pages {
         let text = read(&path);
-        let shown: Vec<String> = blocks(&text)
+        let lines_to_run: Vec<String> = blocks(&text)
             .iter()
             .filter(|(language, _)| ["sh", "text"].contains(language))
             .flat_map(|(_, lines)| commands(lines))
             .filter(|line| !is_not_here(line) && (jq || !line.contains("jq ")))
             .collect();
-        if shown.is_empty() {
+        if lines_to_run.is_empty() {
             continue;
         }
         let folder = Folder::new();
@@ -326,11 +328,11 @@ fn every_command_of_a_document_runs() {
                 folder.write(file, lines.join("\n"));
             }
         }
-        for line in shown {
+        for line in lines_to_run {
             let output = run(&folder, &line);
-            let said = String::from_utf8_lossy(&output.stderr);
+            let errors = String::from_utf8_lossy(&output.stderr);
             let advice = "fix the page; what a test cannot have is in NOT_HERE, with the reason";
-            assert!(output.status.success(), "{}: `{line}`: {advice}\n{said}", path.display());
+            assert!(output.status.success(), "{}: `{line}`: {advice}\n{errors}", path.display());
             ran += 1;
         }
     }

@@ -9,9 +9,9 @@ const SMALL: [&str; 10] =
 fn a_search_reports_on_weeks_that_it_has_not_seen_and_goes_on() {
     let folder = Folder::with_made();
     let args = [&SMALL[..], &["--state", "s.json", "--format", "json", "--quiet"]].concat();
-    let found = folder.run(&args).json();
-    assert_eq!(found["schema"], "drystone/evolve/1");
-    let log = &found["logs"][0];
+    let result = folder.run(&args).json();
+    assert_eq!(result["schema"], "drystone/evolve/1");
+    let log = &result["logs"][0];
     assert_eq!(log["seen_weeks"], 1);
     assert!(log["unseen_weeks"].as_u64().is_some_and(|weeks| weeks > 5));
     let names: Vec<&str> =
@@ -20,9 +20,9 @@ fn a_search_reports_on_weeks_that_it_has_not_seen_and_goes_on() {
         assert!(names.contains(&name), "{names:?}");
     }
     // Found already: the same command has nothing to search for any more, and says the same.
-    assert_eq!(folder.run(&args).json(), found);
-    let other = folder.run(&[&args[..], &["--seed", "2"]].concat()).fails(2);
-    assert!(other.contains("of another search"), "{other}");
+    assert_eq!(folder.run(&args).json(), result);
+    let error = folder.run(&[&args[..], &["--seed", "2"]].concat()).fails(2);
+    assert!(error.contains("of another search"), "{error}");
 }
 
 /// The text says of each order that is better on unseen weeks than what was found, and of a guard
@@ -31,9 +31,9 @@ fn a_search_reports_on_weeks_that_it_has_not_seen_and_goes_on() {
 fn what_does_not_hold_on_unseen_weeks_is_said() {
     let folder = Folder::with_made();
     let args = [&SMALL[..], &["--guard", "wait_max<=1*fcfs", "--quiet"]].concat();
-    let found = folder.run(&[&args[..], &["--format", "json"]].concat()).json();
+    let result = folder.run(&[&args[..], &["--format", "json"]].concat()).json();
     let text = folder.run(&args).ok().split_whitespace().collect::<Vec<_>>().join(" ");
-    let log = &found["logs"][0];
+    let log = &result["logs"][0];
     let verdicts = log["verdicts"].as_array().expect("some");
     let best = verdicts.iter().find(|verdict| verdict["name"] == "evolved").expect("found");
     let unseen = |verdict: &serde_json::Value| verdict["unseen"].as_f64().expect("a number");
@@ -44,18 +44,18 @@ fn what_does_not_hold_on_unseen_weeks_is_said() {
     assert_eq!(better, text.contains("better there than what was found"), "{text}");
     let is_broken = best["unseen_guarded"].as_f64() > log["unseen_bound"].as_f64();
     assert_eq!(is_broken, text.contains("the guard wait_max<=1*fcfs is broken"), "{text}");
-    assert!(better || is_broken, "the case shows something: {found}");
+    assert!(better || is_broken, "the case shows something: {result}");
     assert!(!text.contains("--guard 'wait_max"), "a guard was given: {text}");
 }
 
 #[test]
 fn a_regression_finds_the_published_forms() {
     let args = ["evolve", "--method", "regression", "--tuples", "3", "--trials", "200", "--format", "json", "--quiet"];
-    let found = Folder::new().run(&args).json();
+    let result = Folder::new().run(&args).json();
     let names: Vec<&str> =
-        found["published"].as_array().expect("some").iter().filter_map(|f| f["name"].as_str()).collect();
+        result["published"].as_array().expect("some").iter().filter_map(|f| f["name"].as_str()).collect();
     assert_eq!(names, ["F1", "F2", "F3", "F4"]);
-    assert_eq!(found["samples"], 96);
+    assert_eq!(result["samples"], 96);
 }
 
 #[test]

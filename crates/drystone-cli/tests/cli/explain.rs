@@ -21,7 +21,7 @@ fn explain(folder: &Folder, args: &[&str]) -> Ran {
 fn promises_over_time_and_who_displaced_whom_at_what_price() {
     let folder = Folder::with("log.swf", three());
     let policy = ["--policy", "slack(sf=3,awt=120)", "--job"];
-    let told = explain(&folder, &[&policy[..], &["3", "--no-what-if"]].concat()).ok();
+    let story = explain(&folder, &[&policy[..], &["3", "--no-what-if"]].concat()).ok();
     for part in [
         "job 3: 2 processors for up to 10 s, submitted at 20\n",
         "goes to 100 instead of 150, where it would delay no other job: that rearrangement costs 190.0\n",
@@ -29,10 +29,10 @@ fn promises_over_time_and_who_displaced_whom_at_what_price() {
         "is planned to start at 100, at 420 at the latest",
         "starts as planned, after 80 s\n",
     ] {
-        assert!(says(&told, part), "`{part}` is missing in:\n{told}");
+        assert!(says(&story, part), "`{part}` is missing in:\n{story}");
     }
-    assert!(!says(&told, "had it asked"), "{told}");
-    let told = explain(&folder, &[&policy[..], &["2"]].concat()).ok();
+    assert!(!says(&story, "had it asked"), "{story}");
+    let story = explain(&folder, &[&policy[..], &["2"]].concat()).ok();
     for part in [
         "is planned to start at 100, at 415 at the latest",
         "is moved by +10 s from 100 to 110, at 415 at the latest in favour of job 3, at a price of 30.0\n",
@@ -40,7 +40,7 @@ fn promises_over_time_and_who_displaced_whom_at_what_price() {
         // Beside job 3 there is room for two processors at 100.
         "had it asked for 2 processors, it would have started at 100, 10 s earlier\n",
     ] {
-        assert!(says(&told, part), "`{part}` is missing in:\n{told}");
+        assert!(says(&story, part), "`{part}` is missing in:\n{story}");
     }
 }
 
@@ -52,11 +52,11 @@ fn a_log_with_dates_is_told_in_dates() {
     let later = 40 * 86_400;
     let log = format!("{head}{}{}", line(1, 0, 7_200, 4, 7_200), line(2, 60, 100, 4, 100)) + &line(3, later, 10, 1, 10);
     let folder = Folder::with("log.swf", log);
-    let told = explain(&folder, &["--policy", "easy", "--job", "2", "--no-what-if"]).ok();
-    assert!(says(&told, "submitted at 1996-09-23 14:01:31\ndates in Europe/Stockholm:\n"), "{told}");
-    assert!(says(&told, "1996-09-23 16:00:31  starts as the first of its queue, after 119.0 min\n"), "{told}");
-    let told = explain(&folder, &["--policy", "easy", "--job", "3", "--no-what-if"]).ok();
-    assert!(says(&told, "submitted at 1996-11-02 13:00:31\n"), "{told}");
+    let story = explain(&folder, &["--policy", "easy", "--job", "2", "--no-what-if"]).ok();
+    assert!(says(&story, "submitted at 1996-09-23 14:01:31\ndates in Europe/Stockholm:\n"), "{story}");
+    assert!(says(&story, "1996-09-23 16:00:31  starts as the first of its queue, after 119.0 min\n"), "{story}");
+    let story = explain(&folder, &["--policy", "easy", "--job", "3", "--no-what-if"]).ok();
+    assert!(says(&story, "submitted at 1996-11-02 13:00:31\n"), "{story}");
 }
 
 /// A job that is planned to start at once has a scheduler's priority of 0 until it has started: a
@@ -65,18 +65,18 @@ fn a_log_with_dates_is_told_in_dates() {
 fn a_displacement_within_a_second_is_free() {
     let log = format!("; MaxProcs: 4\n{}{}", line(1, 0, 100, 3, 100), line(2, 0, 50, 4, 50));
     let folder = Folder::with("log.swf", log);
-    let told = explain(&folder, &["--policy", "slack(awt=100)", "--job", "1", "--no-what-if"]).ok();
-    assert!(says(&told, "is moved by +50 s from 0 to 50"), "{told}");
-    assert!(says(&told, "in favour of job 2, at a price of 0.0\n"), "{told}");
+    let story = explain(&folder, &["--policy", "slack(awt=100)", "--job", "1", "--no-what-if"]).ok();
+    assert!(says(&story, "is moved by +50 s from 0 to 50"), "{story}");
+    assert!(says(&story, "in favour of job 2, at a price of 0.0\n"), "{story}");
 }
 
 #[test]
 fn every_policy_can_be_explained() {
     let folder = Folder::with("log.swf", three());
-    let told = explain(&folder, &["--policy", "easy", "--job", "3"]).ok();
-    assert!(says(&told, "starts ahead of others") || says(&told, "starts as the first of its queue"), "{told}");
-    let told = explain(&folder, &["--policy", "conservative", "--job", "2"]).ok();
-    assert!(says(&told, "is planned to start at 100\n"), "{told}");
+    let story = explain(&folder, &["--policy", "easy", "--job", "3"]).ok();
+    assert!(says(&story, "starts ahead of others") || says(&story, "starts as the first of its queue"), "{story}");
+    let story = explain(&folder, &["--policy", "conservative", "--job", "2"]).ok();
+    assert!(says(&story, "is planned to start at 100\n"), "{story}");
     let error = explain(&folder, &["--policy", "easy", "--job", "9"]).fails(2);
     assert!(error.contains("no job 9; its jobs have numbers from 1 to 3"), "{error}");
 }
@@ -92,8 +92,8 @@ fn priorities_from_a_file_change_who_moves() {
     folder.write("important.toml", "[[user]]\nid = 6\npp = 1.0\n");
     let args = ["--policy", "slack(sf=3,awt=100)", "--job", "2", "--no-what-if"];
     assert!(says(&explain(&folder, &args).ok(), "in favour of job 3"));
-    let told = explain(&folder, &[&args[..], &["--priorities", "important.toml"]].concat()).ok();
-    assert!(!says(&told, "in favour of job 3") && says(&told, "starts as planned, after 90 s"), "{told}");
+    let story = explain(&folder, &[&args[..], &["--priorities", "important.toml"]].concat()).ok();
+    assert!(!says(&story, "in favour of job 3") && says(&story, "starts as planned, after 90 s"), "{story}");
 }
 
 #[test]
@@ -149,29 +149,29 @@ fn machines_are_told_the_same() {
     let folder = Folder::with("log.swf", three());
     let args = ["--policy", "slack(sf=3,awt=120)", "--job", "2"];
     let text = explain(&folder, &args).ok();
-    let told = explain(&folder, &[&args[..], &["--format", "json"]].concat()).json();
-    assert_eq!(told["schema"], "drystone/explanation/1");
-    assert_eq!(told["policy"]["parameters"]["awt"], "120");
-    assert_eq!(told["job"], serde_json::json!({"number": 2, "procs": 4, "estimate": 50, "submit": 10, "start": 110}));
-    let story = told["story"].as_array().expect("a list");
+    let json = explain(&folder, &[&args[..], &["--format", "json"]].concat()).json();
+    assert_eq!(json["schema"], "drystone/explanation/1");
+    assert_eq!(json["policy"]["parameters"]["awt"], "120");
+    assert_eq!(json["job"], serde_json::json!({"number": 2, "procs": 4, "estimate": 50, "submit": 10, "start": 110}));
+    let story = json["story"].as_array().expect("a list");
     let line = |event: &serde_json::Value| {
         format!("{:>12}  {}", event["at"].to_string(), event["text"].as_str().expect("text"))
     };
     let lines: Vec<String> = story.iter().map(line).collect();
     assert!(says(&text, &lines.join("\n")), "{text}");
-    let moved = story.iter().find(|event| event["event"] == "moved").expect("job 3 moves it");
+    let displacement = story.iter().find(|event| event["event"] == "moved").expect("job 3 moves it");
     for (key, value) in [("from", 100), ("to", 110), ("latest", 415), ("favour", 3)] {
-        assert_eq!(moved[key], value, "{key}");
+        assert_eq!(displacement[key], value, "{key}");
     }
-    assert_eq!(told["what_if"][0], serde_json::json!({"procs": 2, "start": 100}));
+    assert_eq!(json["what_if"][0], serde_json::json!({"procs": 2, "start": 100}));
 }
 
 /// Job 2 stands alone in its slice; on a platform where suspension costs, job 1 comes back later.
 #[test]
 fn slices_and_platforms_count() {
     let folder = Folder::with("log.swf", three());
-    let told = explain(&folder, &["--policy", "easy", "--job", "2", "--slice", "5..15", "--no-what-if"]).ok();
-    assert!(says(&told, "just before, 0 jobs waited, 0 ran, 4 processors were free"), "{told}");
+    let story = explain(&folder, &["--policy", "easy", "--job", "2", "--slice", "5..15", "--no-what-if"]).ok();
+    assert!(says(&story, "just before, 0 jobs waited, 0 ran, 4 processors were free"), "{story}");
     folder.write("log.swf", format!("; UnixStartTime: 852076800\n{}", three()));
     let error = explain(&folder, &["--policy", "easy", "--job", "2", "--month", "1997-02"]).fails(2);
     assert!(error.contains("no job was submitted in 1997-02; the log's months are 1997-01 to 1997-01"), "{error}");
@@ -185,8 +185,8 @@ fn slices_and_platforms_count() {
     let costs = ["--policy", "ss(sf=2)", "--job", "1", "--no-what-if", "--platform", "costs.toml"];
     let dear = explain(&folder, &costs).ok();
     assert!(free.contains("is suspended") && dear.contains("is suspended"), "{free}{dear}");
-    let end = |told: &str| -> i64 {
-        let line = told.lines().find(|line| line.ends_with("ends after running for 7200 s")).expect("it ends");
+    let end = |text: &str| -> i64 {
+        let line = text.lines().find(|line| line.ends_with("ends after running for 7200 s")).expect("it ends");
         line.split_whitespace().next().and_then(|time| time.parse().ok()).expect("a time")
     };
     // It waits for 60 s, and writes 100 MB at 2 MB/s.
@@ -201,7 +201,7 @@ fn what_stood_in_the_way_is_told_in_words() {
     let folder = Folder::with("log.swf", three());
     let why =
         |job: &str, more: &[&str]| explain(&folder, &[&["--policy", "easy", "--why-not", "--job", job], more].concat());
-    let told = why("2", &[]).ok();
+    let text = why("2", &[]).ok();
     for part in [
         "Why not earlier? It waited 90 s for 4 processors and up to 50 s.\n",
         "from 0 s to 90 s after it came: 0 processors free, too few for its 4; no job waited before it, up to 1 job behind it\n",
@@ -209,16 +209,16 @@ fn what_stood_in_the_way_is_told_in_words() {
         "No job that came later started before it.\n",
         "None of the changes below would have let it start earlier.\n",
     ] {
-        assert!(says(&told, part), "`{part}` is missing in:\n{told}");
+        assert!(says(&text, part), "`{part}` is missing in:\n{text}");
     }
-    let told = why("3", &[]).ok();
-    assert!(says(&told, "It waited 2.2 min for 2 processors and up to 10 s.\n"), "{told}");
-    assert!(says(&told, "up to 1 job waited before it and 0 behind it\n"), "{told}");
+    let text = why("3", &[]).ok();
+    assert!(says(&text, "It waited 2.2 min for 2 processors and up to 10 s.\n"), "{text}");
+    assert!(says(&text, "up to 1 job waited before it and 0 behind it\n"), "{text}");
     let json = why("3", &["--format", "json"]).json();
     assert_eq!((&json["why_not"]["wait"], &json["why_not"]["held"][0]["number"]), (&130.into(), &1.into()), "{json}");
     // A job that did not wait.
-    let told = folder.run(&["explain", "-w", "log.swf", "--policy", "easy", "--job", "1", "--why-not"]);
-    assert!(told.code == 0 && told.err.contains("the job did not wait"), "{told:?}");
+    let run = folder.run(&["explain", "-w", "log.swf", "--policy", "easy", "--job", "1", "--why-not"]);
+    assert!(run.code == 0 && run.err.contains("the job did not wait"), "{run:?}");
 }
 
 /// On 4 processors job 1 has 2 until 100, and job 2 needs all for 1,000 s. From 100 on all are
@@ -230,11 +230,11 @@ fn an_announced_outage_is_named_as_the_reason() {
     let jobs = [line(1, 0, 100, 2, 100), line(2, 10, 1000, 4, 1000), line(3, 20, 600, 2, 600)];
     let folder = Folder::with("log.swf", format!("; MaxProcs: 4\n{}", jobs.concat()));
     folder.write("out.csv", "begin,end,procs,announced\n400,800,4,0\n");
-    let told = |more: &[&str]| {
+    let explain_outage = |more: &[&str]| {
         let args = ["explain", "log.swf", "--policy", "easy", "--job", "2", "--why-not", "--outages", "out.csv"];
         folder.run(&[&args, more].concat())
     };
-    let ran = told(&[]);
+    let ran = explain_outage(&[]);
     let reason = "but its limit reaches into the outage announced for 400, 6.5 min after it came";
     assert!(says(&ran.out, reason) && !says(&ran.out, "kept for jobs before it"), "{}", ran.out);
     assert!(says(&ran.out, "up to 4 processors out, too few for its 4"), "{}", ran.out);
@@ -242,5 +242,9 @@ fn an_announced_outage_is_named_as_the_reason() {
     assert!(!ran.err.contains("no outage falls"), "{}", ran.err);
     // An outage of another century is reported.
     folder.write("out.csv", "begin,end,procs\n3000000000,3000000400,4\n");
-    assert!(told(&[]).err.contains("no outage falls between the first submit, 0 s, and 1721 s"), "{}", told(&[]).err);
+    assert!(
+        explain_outage(&[]).err.contains("no outage falls between the first submit, 0 s, and 1721 s"),
+        "{}",
+        explain_outage(&[]).err
+    );
 }

@@ -20,8 +20,8 @@ fn check(golden: &str, options: &[&str]) {
     let schedule = folder.read("out.csv");
     assert_eq!(schedule.lines().count(), expected.lines().count(), "{golden:?}");
     let first_four = |line: &str| line.split(',').take(4).collect::<Vec<_>>().join(",");
-    for (ours, theirs) in schedule.lines().zip(expected.lines()) {
-        assert_eq!(first_four(ours), first_four(theirs), "{golden:?}");
+    for (row, golden_row) in schedule.lines().zip(expected.lines()) {
+        assert_eq!(first_four(row), first_four(golden_row), "{golden:?}");
     }
 }
 

@@ -72,8 +72,8 @@ fn the_script_confirms_the_floor() {
                 let mut python = Command::new("python3");
                 python.arg(&script).arg(folder.path("p.json")).arg(folder.path("f.csv")).output().expect("runs")
             };
-            let checked = check();
-            assert!(checked.status.success(), "{measure} {more:?}: {checked:?}");
+            let verification = check();
+            assert!(verification.status.success(), "{measure} {more:?}: {verification:?}");
             // A dearer machine proves something else.
             let prices = folder.read("p.json");
             folder.write("p.json", prices.replacen("\"procs\": 4", "\"procs\": 3", 1));
@@ -118,12 +118,12 @@ fn a_comparison_has_two_columns_and_a_sentence() {
 fn a_comparison_begins_where_run_times_are_known() {
     let jobs = [line(1, 0, 100, 4, 2_000), line(2, 1, 1_000, 4, 2_000), line(3, 2, 10, 4, 2_000)];
     let folder = Folder::with("log.swf", format!("; MaxProcs: 4\n{}", jobs.concat()));
-    let compared = folder.run(&["compare", "-w", "log.swf", "-p", "easy", "--headroom=0", "--format", "json"]).json();
+    let comparison = folder.run(&["compare", "-w", "log.swf", "-p", "easy", "--headroom=0", "--format", "json"]).json();
     let alone = folder.run(&["headroom", "log.swf", "-p", "easy", "--for", "0", "--format", "json"]).json();
-    for found in [&compared["headroom"]["found"], &alone["bracket"]["found"]] {
-        assert_eq!((&found["begun_from"], &found["value"]), (&"sjf-perfect".into(), &69.0.into()), "{found}");
+    for schedule in [&comparison["headroom"]["found"], &alone["bracket"]["found"]] {
+        assert_eq!((&schedule["begun_from"], &schedule["value"]), (&"sjf-perfect".into(), &69.0.into()), "{schedule}");
     }
-    assert_eq!(compared["headroom"]["policies"].as_array().map(Vec::len), Some(1));
+    assert_eq!(comparison["headroom"]["policies"].as_array().map(Vec::len), Some(1));
 }
 
 /// Ctrl-C prints the bracket as it is known by then, marks the search as interrupted, and exits
@@ -134,7 +134,7 @@ fn an_interrupted_search_prints_its_bracket() {
     let folder = Folder::new();
     let log = ["workload", "generate", "--procs", "128", "--load", "0.9", "--jobs", "3000", "--out", "log.swf"];
     folder.run(&log).ok();
-    let interrupted = |after: u64| {
+    let interrupt = |after: u64| {
         let args = ["headroom", "log.swf", "-p", "easy", "--for", "10h", "--format", "json", "--jobs", "found.csv"];
         let mut command = folder.command(&args);
         let mut child = command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().expect("runs");
@@ -146,7 +146,7 @@ fn an_interrupted_search_prints_its_bracket() {
         output
     };
     // Later and later, until it is long enough on a slow machine as well.
-    let output = (1..).map(|doublings| interrupted(1 << doublings)).find(|output| {
+    let output = (1..).map(|doublings| interrupt(1 << doublings)).find(|output| {
         let json = serde_json::from_slice::<serde_json::Value>(&output.stdout).unwrap_or_default();
         json["bracket"]["found"]["trials"].as_u64() > Some(0)
     });
@@ -155,8 +155,8 @@ fn an_interrupted_search_prints_its_bracket() {
     let bracket = &json["bracket"];
     assert_eq!(bracket["found"]["stopped"], true, "{bracket}");
     let number = |value: &serde_json::Value| value.as_f64().expect("a number");
-    let (floor, found) = (number(&bracket["floor"]["value"]), number(&bracket["found"]["value"]));
-    assert!(floor <= found && found <= number(&bracket["policies"][0]["value"]), "{bracket}");
+    let (floor, best) = (number(&bracket["floor"]["value"]), number(&bracket["found"]["value"]));
+    assert!(floor <= best && best <= number(&bracket["policies"][0]["value"]), "{bracket}");
     // The schedule that is written is the one of the bracket.
     let waits = folder.read("found.csv");
     let column = |name: &str| waits.lines().next().and_then(|head| head.split(',').position(|c| c == name));
@@ -166,7 +166,7 @@ fn an_interrupted_search_prints_its_bracket() {
         cell(start) - cell(submit)
     };
     let (sum, jobs) = waits.lines().skip(1).fold((0.0, 0.0), |(sum, n), row| (sum + wait(row), n + 1.0));
-    assert!((sum / jobs - found).abs() < 1e-6, "{} and {found}", sum / jobs);
+    assert!((sum / jobs - best).abs() < 1e-6, "{} and {best}", sum / jobs);
 }
 
 /// Policies that suspend jobs may beat the floor of jobs that run without a break. On KTH `ss` and
@@ -185,11 +185,11 @@ fn policies_that_suspend_are_held_against_the_lower_floor_only() {
     let (floor, lower) = (number(&bracket["floor"]["value"]), number(&bracket["floor_with_suspension"]["value"]));
     assert!(lower < floor, "{lower} {floor}");
     for (at, minutes) in [(1, 62.5), (2, 62.5), (3, 1_633.0)] {
-        let one = &bracket["policies"][at];
-        let wait = number(&one["value"]);
-        assert!((wait / 60.0 / minutes - 1.0).abs() < 0.005, "{one}");
-        assert!(lower <= wait && one["suspends"] == true && one["saved"].is_null(), "{one}");
-        assert!((number(&one["at_most"]) - (1.0 - lower / wait)).abs() < 1e-9, "{one}");
+        let policy = &bracket["policies"][at];
+        let wait = number(&policy["value"]);
+        assert!((wait / 60.0 / minutes - 1.0).abs() < 0.005, "{policy}");
+        assert!(lower <= wait && policy["suspends"] == true && policy["saved"].is_null(), "{policy}");
+        assert!((number(&policy["at_most"]) - (1.0 - lower / wait)).abs() < 1e-9, "{policy}");
     }
     let easy = &bracket["policies"][0];
     assert!((number(&easy["at_most"]) - (1.0 - floor / number(&easy["value"]))).abs() < 1e-9, "{easy}");

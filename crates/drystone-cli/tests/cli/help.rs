@@ -73,14 +73,14 @@ fn every_command_is_listed() {
     for above in [&[][..], &["workload"], &["sweep"], &["live"], &["live", "journal"]] {
         let help = folder.run(&[above, &["--help-all"]].concat()).ok();
         // Commands stand two columns from the margin, their description two or more behind them.
-        let named = help.lines().filter_map(|line| {
+        let command_names = help.lines().filter_map(|line| {
             let (name, about) = line.strip_prefix("  ")?.split_once("  ")?;
             let is_name = !name.is_empty() && name.chars().all(|c| c.is_ascii_lowercase() || c == '-');
             (is_name && name != "help" && !name.starts_with('-') && !about.trim().is_empty()).then_some(name)
         });
-        for name in named {
+        for name in command_names {
             let command = [above, &[name]].concat();
-            assert!(COMMANDS.iter().any(|known| **known == *command), "{command:?} is missing in COMMANDS");
+            assert!(COMMANDS.iter().any(|entry| **entry == *command), "{command:?} is missing in COMMANDS");
         }
     }
 }
@@ -107,13 +107,13 @@ fn help_texts_are_plain() {
         let mut before = "";
         for line in help.lines() {
             // The description of an option stands below it, that of a command or value behind it.
-            let described = before.trim_start().starts_with('-') || before.is_empty();
+            let has_description = before.trim_start().starts_with('-') || before.is_empty();
             let text = line.trim_start();
             let text = text.split_once("  ").map_or(text, |(_, text)| text.trim_start());
             let asks = question.iter().any(|word| text.split(' ').next() == Some(word));
-            assert!(!(described && asks), "{command:?}: begins with a question word: {line}");
-            let found = words.iter().find(|word| text.contains(&word.replace('-', "")));
-            assert_eq!(found, None, "{command:?}: {line}");
+            assert!(!(has_description && asks), "{command:?}: begins with a question word: {line}");
+            let bare_word = words.iter().find(|word| text.contains(&word.replace('-', "")));
+            assert_eq!(bare_word, None, "{command:?}: {line}");
             before = line;
         }
     }
@@ -143,8 +143,8 @@ fn examples_can_be_pasted() {
                 ["  drystone ", "  zcat ", "  sacct ", "  until drystone "].iter().any(|start| line.starts_with(start));
             assert!(begins != goes_on, "{command:?}: {line}");
             goes_on = line.ends_with(" \\") || line.ends_with(" |");
-            let explained = line.split_once("   ").is_some_and(|(_, rest)| !rest.trim_start().starts_with('#'));
-            assert!(goes_on || !begins || !explained, "{command:?}: what is no command needs a #: {line}");
+            let has_explanation = line.split_once("   ").is_some_and(|(_, rest)| !rest.trim_start().starts_with('#'));
+            assert!(goes_on || !begins || !has_explanation, "{command:?}: what is no command needs a #: {line}");
         }
         assert!(!goes_on, "{command:?}");
     }
@@ -170,28 +170,32 @@ fn versions_completions_and_pages() {
 #[test]
 fn policies_are_listed_with_all_there_is_to_know() {
     let folder = Folder::new();
-    let all = folder.run(&["policies", "--details"]).ok();
+    let details = folder.run(&["policies", "--details"]).ok();
     let names = folder.run(&["policies"]).ok();
     assert!(names.lines().all(|line| line.chars().count() <= 80), "{names}");
     assert!(drystone::policy::policy_kinds().iter().all(|kind| names.contains(kind.name)), "{names}");
     for kind in drystone::policy::policy_kinds() {
-        assert!(all.contains(kind.name) && all.contains(kind.summary) && all.contains(kind.source), "{}", kind.name);
+        assert!(
+            details.contains(kind.name) && details.contains(kind.summary) && details.contains(kind.source),
+            "{}",
+            kind.name
+        );
         let short = folder.run(&["policies", kind.name]).ok();
         assert!(short.contains(kind.name), "{short}");
-        let one = folder.run(&["policies", kind.name, "--details"]).ok();
+        let text = folder.run(&["policies", kind.name, "--details"]).ok();
         for param in kind.params.iter().chain(drystone::policy::COMMON) {
             assert!(
-                one.contains(param.name) && one.contains(param.meaning) && one.contains(&param.describe_values()),
+                text.contains(param.name) && text.contains(param.meaning) && text.contains(&param.describe_values()),
                 "{}",
                 param.name
             );
         }
     }
-    let certified = folder.run(&["policies", "--certified"]).ok();
-    assert!(certified.contains("easy@tsafrir2007") && !certified.contains("fcfs"), "{certified}");
+    let families = folder.run(&["policies", "--certified"]).ok();
+    assert!(families.contains("easy@tsafrir2007") && !families.contains("fcfs"), "{families}");
     // Each with the published tables that check it.
-    let checked = certified.lines().find(|l| l.starts_with("slack@talby1999 ") && l.contains("talby-1999:"));
-    assert!(checked.is_some_and(|l| l.contains("1, 2, 3")), "{certified}");
+    let line = families.lines().find(|l| l.starts_with("slack@talby1999 ") && l.contains("talby-1999:"));
+    assert!(line.is_some_and(|l| l.contains("1, 2, 3")), "{families}");
     // A short name and a policy with parameters find their family.
     assert!(folder.run(&["policies", "easy-sjbf"]).ok().starts_with("easy:"));
 }

@@ -23,8 +23,8 @@ fn ranked(workload: &str, policies: &[&str]) -> Option<(Value, String)> {
 
 /// Change, interval and p value of a policy.
 fn test_of(ranking: &Value, policy: &str) -> [f64; 4] {
-    let ranked = ranking["ranked"].as_array().expect("a list").iter().find(|one| one["policy"] == policy);
-    let test = &ranked.expect("ranked")["test"];
+    let entry = ranking["ranked"].as_array().expect("a list").iter().find(|entry| entry["policy"] == policy);
+    let test = &entry.expect("ranked")["test"];
     [&test["change"], &test["interval"][0], &test["interval"][1], &test["p"]]
         .map(|value| value.as_f64().expect("a number"))
 }
@@ -37,12 +37,12 @@ fn near(own: f64, expected: f64, within: f64) -> bool {
 #[test]
 fn slices_with_the_same_jobs_add_nothing() {
     let slices = |slices: &str| ranked(&format!("[[workload]]\nLOG\nslice = [{slices}]"), &["easy", "easy++"]);
-    let Some((one, _)) = slices("\"0..15000000\"") else { return };
+    let Some((single, _)) = slices("\"0..15000000\"") else { return };
     let Some((four, text)) = slices("\"0..15000000\", \"0..15000001\", \"0..15000002\", \"0..15000003\"") else {
         return;
     };
-    for (one, four) in test_of(&one, "easy++").into_iter().zip(test_of(&four, "easy++")) {
-        assert!(near(one, four, 1e-9), "{one} {four}");
+    for (value, four) in test_of(&single, "easy++").into_iter().zip(test_of(&four, "easy++")) {
+        assert!(near(value, four, 1e-9), "{value} {four}");
     }
     assert!(text.contains("of one log"), "{text}");
 }
@@ -57,12 +57,12 @@ fn loads_of_a_log_are_one_observation() {
             &["easy", "easy-sjbf"],
         )
     };
-    let Some((one, _)) = loads("1.0") else { return };
+    let Some((single, _)) = loads("1.0") else { return };
     let Some((many, _)) = loads("1.0, 1.00001, 1.00002, 1.00003, 1.00004") else { return };
     let ([change, low, high, p], [changes, lows, highs, ps]) =
-        (test_of(&one, "easy-sjbf"), test_of(&many, "easy-sjbf"));
-    for (own, other) in [(change, changes), (low, lows), (high, highs), (p, ps)] {
-        assert!(near(own, other, 0.05), "{own} {other}");
+        (test_of(&single, "easy-sjbf"), test_of(&many, "easy-sjbf"));
+    for (own, many_value) in [(change, changes), (low, lows), (high, highs), (p, ps)] {
+        assert!(near(own, many_value, 0.05), "{own} {many_value}");
     }
     let width = (highs.ln_1p() - lows.ln_1p()) / (high.ln_1p() - low.ln_1p());
     assert!((0.7..1.4).contains(&width), "five loads are no five logs: {width}");
@@ -86,12 +86,12 @@ fn windows_are_units() {
 fn what_is_too_short_is_named() {
     let mix =
         "[[workload]]\nname = \"KTH\"\nLOG\n[[workload]]\nname = \"KTH-short\"\nLOG\n[workload.clean]\ntake = 1000";
-    let Some((both, text)) = ranked(mix, &["easy", "easy++"]) else { return };
+    let Some((pair, text)) = ranked(mix, &["easy", "easy++"]) else { return };
     let Some((alone, _)) = ranked("[[workload]]\nname = \"KTH\"\nLOG", &["easy", "easy++"]) else { return };
-    assert_eq!(both["tests"]["too_short"], serde_json::json!(["KTH-short"]));
+    assert_eq!(pair["tests"]["too_short"], serde_json::json!(["KTH-short"]));
     assert!(text.contains("Too short to take part: KTH-short."), "{text}");
-    let (both, alone) = (test_of(&both, "easy++"), test_of(&alone, "easy++"));
-    assert!(both.iter().zip(alone).all(|(both, alone)| near(*both, alone, 1e-12)), "{both:?} {alone:?}");
+    let (pair_test, alone) = (test_of(&pair, "easy++"), test_of(&alone, "easy++"));
+    assert!(pair_test.iter().zip(alone).all(|(value, alone)| near(*value, alone, 1e-12)), "{pair_test:?} {alone:?}");
     assert!(near(alone[0], -0.196, 0.001) && alone[3] < 0.05, "{alone:?}");
 }
 
@@ -131,11 +131,15 @@ fn many_times_the_wait_is_more() {
     let log = log.display().to_string();
     let args = ["whatif", &log, "--quiet", "--procs", "338", "--change", "load 1.2", "--format", "json"];
     let result = Folder::new().run(&args).json();
-    let one = &result["alternatives"][0];
-    assert_eq!((&one["verdict"], &one["wait"]["signs"]["longer"]), (&"more".into(), &49.into()), "{one}");
+    let alternative = &result["alternatives"][0];
+    assert_eq!(
+        (&alternative["verdict"], &alternative["wait"]["signs"]["longer"]),
+        (&"more".into(), &49.into()),
+        "{alternative}"
+    );
     let value = |value: &Value| 1.0 + value.as_f64().expect("a number");
-    let ends = &one["wait"]["change_interval"];
-    let [change, low, high] = [&one["wait"]["change"], &ends[0], &ends[1]].map(value);
+    let ends = &alternative["wait"]["change_interval"];
+    let [change, low, high] = [&alternative["wait"]["change"], &ends[0], &ends[1]].map(value);
     assert!(near(change, 11.8, 0.1) && near(low, 8.1, 0.3) && near(high, 17.1, 0.6), "{change} {low} {high}");
 }
 
@@ -146,8 +150,12 @@ fn from_nothing_it_is_more() {
     let log = log.display().to_string();
     let args = ["whatif", &log, "--change", "procs -1", "--quiet"];
     let result = Folder::new().run(&[&args[..], &["--format", "json"]].concat()).json();
-    let one = &result["alternatives"][0];
-    assert_eq!((&one["verdict"], &one["wait"]["interval"]), (&"more".into(), &Value::Null), "{one}");
+    let alternative = &result["alternatives"][0];
+    assert_eq!(
+        (&alternative["verdict"], &alternative["wait"]["interval"]),
+        (&"more".into(), &Value::Null),
+        "{alternative}"
+    );
     let text = Folder::new().run(&args).ok();
     assert!(text.contains("nothing waits as it is; longer in "), "{text}");
 }

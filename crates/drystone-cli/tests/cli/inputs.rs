@@ -8,9 +8,9 @@ use std::io::Write;
 /// The message about a log.
 fn about(content: impl AsRef<[u8]>, args: &[&str]) -> String {
     let folder = Folder::with("log.swf", content);
-    let mut all = vec!["run", "--policy", "easy", "--workload", "log.swf", "--jobs", "out.csv", "--quiet"];
-    all.extend(args);
-    let error = folder.run(&all).fails(2);
+    let mut words = vec!["run", "--policy", "easy", "--workload", "log.swf", "--jobs", "out.csv", "--quiet"];
+    words.extend(args);
+    let error = folder.run(&words).fails(2);
     assert_eq!(folder.names(), ["log.swf"], "nothing is left behind");
     error
 }
@@ -24,19 +24,19 @@ pub(crate) fn assert_says(error: &str, parts: &[&str]) {
 
 #[test]
 fn truncated_gzip() {
-    let mut packed = GzEncoder::new(Vec::new(), Compression::default());
+    let mut encoder = GzEncoder::new(Vec::new(), Compression::default());
     let jobs: String = (1..5_000).map(|i| line(i, i * 7, i % 100, 1, 100)).collect();
-    packed.write_all(format!("; MaxProcs: 4\n{jobs}").as_bytes()).expect("packed");
-    let mut packed = packed.finish().expect("packed");
-    packed.truncate(packed.len() / 2);
-    assert_says(&about(packed, &[]), &["error: log.swf:", "ends too soon", "truncated", "fetch it again"]);
+    encoder.write_all(format!("; MaxProcs: 4\n{jobs}").as_bytes()).expect("packed");
+    let mut bytes = encoder.finish().expect("packed");
+    bytes.truncate(bytes.len() / 2);
+    assert_says(&about(bytes, &[]), &["error: log.swf:", "ends too soon", "truncated", "fetch it again"]);
 }
 
 #[test]
 fn garbage() {
-    let said = about(b"\x00\xff\xfe\x80garbage\n\x01\x02", &[]);
-    assert_says(&said, &["log.swf:1: this looks like no text at all", "expected text, 18 numbers a line"]);
-    assert!(!said.contains("--lenient"), "{said}");
+    let error = about(b"\x00\xff\xfe\x80garbage\n\x01\x02", &[]);
+    assert_says(&error, &["log.swf:1: this looks like no text at all", "expected text, 18 numbers a line"]);
+    assert!(!error.contains("--lenient"), "{error}");
     let table = about("JobID|User|Submit|Start|End\n1|a|2|3|4\n", &[]);
     assert_says(&table, &["log.swf:1: this looks like Slurm's accounting", "`drystone import log.swf --out site/`"]);
     assert_says(&about(b"\x1f\x8b\x08garbage that only begins like gzip", &[]), &["log.swf"]);
@@ -79,14 +79,14 @@ fn nobody_who_counts_is_told() {
     let folder = Folder::with("log.swf", four());
     for command in [&["run", "-p", "easy"][..], &["compare", "-p", "easy", "-p", "fcfs"]] {
         let args = |trim| [command, &["-w", "log.swf", "--trim", trim]].concat();
-        let none = "none of 4 jobs counts (window(99999999999,0))";
-        assert_says(&folder.run(&args("window(99999999999,0)")).err, &[none]);
+        let note = "none of 4 jobs counts (window(99999999999,0))";
+        assert_says(&folder.run(&args("window(99999999999,0)")).err, &[note]);
         // A table of dashes says nothing of it.
         for more in [&["-q"][..], &["-q", "--details"]] {
             let quiet = [args("window(99999999999,0)"), more.to_vec()].concat();
             if command[0] == "compare" || more.len() == 1 {
                 let err = folder.run(&quiet).err;
-                assert_says(&err, &[none]);
+                assert_says(&err, &[note]);
                 assert_eq!(err.lines().count(), 1, "{err}");
             }
         }
@@ -124,8 +124,8 @@ fn tables_are_no_logs() {
     folder.run(&["run", "-w", "log.swf", "-p", "easy", "--jobs", "jobs.parquet"]).ok();
     folder.run(&["workload", "convert", "log.swf", "--out", "log.csv"]).ok();
     for (table, format) in [("log.csv", "CSV"), ("jobs.parquet", "Parquet"), ("jobs.csv", "CSV")] {
-        let said = folder.run(&["run", "-w", table, "-p", "easy"]).fails(2);
-        assert_says(&said, &[&format!("{table}: a table ({format})"), "expected the Standard Workload Format"]);
+        let error = folder.run(&["run", "-w", table, "-p", "easy"]).fails(2);
+        assert_says(&error, &[&format!("{table}: a table ({format})"), "expected the Standard Workload Format"]);
     }
 }
 
@@ -163,8 +163,8 @@ fn logs_in_parquet_are_logs() {
     let bytes = std::fs::read(folder.path("log.parquet")).expect("bytes");
     for (name, bytes) in [("cut.parquet", &bytes[..bytes.len() / 2]), ("not.parquet", &b"PAR1 and nothing more"[..])] {
         std::fs::write(folder.path(name), bytes).expect("written");
-        let said = folder.run(&["run", "-w", name, "-p", "easy"]).fails(2);
-        assert_says(&said, &[name, "Parquet"]);
+        let error = folder.run(&["run", "-w", name, "-p", "easy"]).fails(2);
+        assert_says(&error, &[name, "Parquet"]);
     }
 }
 
@@ -184,9 +184,9 @@ fn accounting_is_no_log() {
         ("ClusterName=c\nNodeName=n[1-4]\n", ["slurm.conf", "`--policy slurm:log.swf`"]),
         ("job,submit,run,procs\n1,0,5,1\n", ["separated by commas", "`drystone import FILE --out site/`"]),
     ] {
-        let said = about(content, &[]);
-        assert_says(&said, &parts);
-        assert!(!said.contains("lenient"), "{said}");
+        let error = about(content, &[]);
+        assert_says(&error, &parts);
+        assert!(!error.contains("lenient"), "{error}");
     }
 }
 
@@ -271,40 +271,40 @@ fn wrong_words_get_the_nearest_right_one() {
 #[test]
 fn what_a_header_leaves_open_is_told() {
     let log = |header: &str| format!("{header}\n{}{}", line(1, 0, 10, 2, 10), line(2, 5, 10, 1, 10));
-    let told = |header: &str, args: &[&str]| {
+    let notes = |header: &str, args: &[&str]| {
         let folder = Folder::with("log.swf", log(header));
         let ran = folder.run(&[&["run", "-w", "log.swf", "-p", "easy"], args].concat());
         assert_eq!(ran.code, 0, "{}", ran.err);
         ran.err.lines().filter(|line| !line.contains(" jobs/s")).collect::<Vec<_>>().join("\n")
     };
     let nodes = "note: the header has no MaxProcs; its MaxNodes, 4, is taken as processors (--procs N overrides it)";
-    assert_says(&told("; MaxNodes: 4", &[]), &[nodes]);
-    assert_says(&told("; MaxProcs: -1\n; MaxNodes: 4", &[]), &[nodes]);
+    assert_says(&notes("; MaxNodes: 4", &[]), &[nodes]);
+    assert_says(&notes("; MaxProcs: -1\n; MaxNodes: 4", &[]), &[nodes]);
     let unreadable = "warning: the header's MaxProcs is no whole number and ignored: `1,152`";
-    assert_says(&told("; MaxProcs: 1,152\n; MaxNodes: 4", &[]), &[unreadable, "its MaxNodes, 4, is taken"]);
-    assert_says(&told("; MaxProcs: 4\n; TimeZone: abc", &[]), &["the header's TimeZone is no whole number"]);
-    assert_eq!(told("; MaxNodes: 4", &["--procs", "4"]), "");
-    assert_eq!(told("; MaxProcs: 4\n; MaxNodes: 4", &[]), "");
-    assert_eq!(told(";  MaxProcs : 4\n;MaxProcs:4", &[]), "");
+    assert_says(&notes("; MaxProcs: 1,152\n; MaxNodes: 4", &[]), &[unreadable, "its MaxNodes, 4, is taken"]);
+    assert_says(&notes("; MaxProcs: 4\n; TimeZone: abc", &[]), &["the header's TimeZone is no whole number"]);
+    assert_eq!(notes("; MaxNodes: 4", &["--procs", "4"]), "");
+    assert_eq!(notes("; MaxProcs: 4\n; MaxNodes: 4", &[]), "");
+    assert_eq!(notes(";  MaxProcs : 4\n;MaxProcs:4", &[]), "");
     let twice = "warning: the header says MaxProcs 3 times, not always the same: `4`, `8`, `4`; the first counts";
-    assert_eq!(told("; MaxProcs: 4\n; MaxProcs: 8\n; MaxProcs: 4", &[]), twice);
+    assert_eq!(notes("; MaxProcs: 4\n; MaxProcs: 8\n; MaxProcs: 4", &[]), twice);
     let zone = |more: &str| format!("; MaxProcs: 4\n; UnixStartTime: 0\n{more}");
     let mars = "; TimeZoneString: Mars/Olympus";
     let unknown = "warning: the log's time zone `Mars/Olympus` is unknown; days and months are those of UTC";
-    assert_says(&told(&zone(mars), &[]), &[unknown]);
-    assert_says(&told(&zone(&format!("; TimeZone: 3600\n{mars}")), &[]), &[unknown, "UTC+01:00"]);
-    assert_eq!(told(&zone("; TimeZoneString: Europe/Berlin"), &[]), "");
+    assert_says(&notes(&zone(mars), &[]), &[unknown]);
+    assert_says(&notes(&zone(&format!("; TimeZone: 3600\n{mars}")), &[]), &[unknown, "UTC+01:00"]);
+    assert_eq!(notes(&zone("; TimeZoneString: Europe/Berlin"), &[]), "");
     assert_says(
-        &told(&zone("; TimeZone: 99999999"), &[]),
+        &notes(&zone("; TimeZone: 99999999"), &[]),
         &[
             "warning: the header's TimeZone, 99999999, cannot be and is ignored: it is seconds to add to UTC, at most a day",
         ],
     );
     assert_says(
-        &told("; MaxProcs: 4\n; UnixStartTime: 843480031000", &[]),
+        &notes("; MaxProcs: 4\n; UnixStartTime: 843480031000", &[]),
         &["warning: the header's UnixStartTime, 843480031000, cannot be and is ignored: it is seconds since 1970"],
     );
-    assert_eq!(told("; MaxProcs: 4\n; UnixStartTime: -1\n; TimeZone: -1", &[]), "");
+    assert_eq!(notes("; MaxProcs: 4\n; UnixStartTime: -1\n; TimeZone: -1", &[]), "");
 }
 
 /// Every command says what it was given and which command takes it.
@@ -330,8 +330,8 @@ fn inputs_of_the_wrong_kind_are_named() {
         (&["fidelity", "log.swf"], ["a job log", "`drystone import log.swf --out site/`"]),
         (&["report", "log.swf"], ["a job log, expected results in JSON", "`drystone compare log.swf`"]),
     ] {
-        let said = folder.run(args).fails(2);
-        assert!(parts.iter().all(|part| said.contains(part)), "{args:?}: {said}");
+        let error = folder.run(args).fails(2);
+        assert!(parts.iter().all(|part| error.contains(part)), "{args:?}: {error}");
     }
 }
 
@@ -348,8 +348,8 @@ fn commands_without_a_log_ask_for_one() {
         &["evolve"],
         &["advise"],
     ] {
-        let said = folder.run(args).fails(2);
-        assert!(said.contains("needs a log"), "{args:?}: {said}");
+        let error = folder.run(args).fails(2);
+        assert!(error.contains("needs a log"), "{args:?}: {error}");
     }
     for command in [&["run", "-p", "easy"][..], &["compare", "-p", "easy"], &["explain", "--job", "1", "-p", "easy"]] {
         let more = |log: &[&str]| folder.run(&[command, log, &["--quiet"]].concat()).ok();

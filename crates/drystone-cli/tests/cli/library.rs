@@ -24,16 +24,16 @@ fn a_run_in_memory_writes_what_the_command_writes() {
             LibraryRun::from_input(&input, &words(&["--policy", policy]), &never).expect("sound").expect("whole").what;
         for ending in ["csv", "swf.zst", "parquet", "batsim.csv"] {
             run.write_schedule(&input, &folder.path(&format!("ours.{ending}"))).expect("written");
-            let theirs = format!("theirs.{ending}");
-            folder.run(&["run", "-w", "log.swf", "-p", policy, "--jobs", &theirs]).ok();
+            let copy = format!("theirs.{ending}");
+            folder.run(&["run", "-w", "log.swf", "-p", policy, "--jobs", &copy]).ok();
             let bytes = |name: &str| std::fs::read(folder.path(name)).expect(name);
-            assert!(bytes(&format!("ours.{ending}")) == bytes(&theirs), "{policy}, {ending}");
+            assert!(bytes(&format!("ours.{ending}")) == bytes(&copy), "{policy}, {ending}");
         }
         assert_eq!(run.rows().len(), 400);
     }
     let options = words(&["--policy=easy", "--policy=fcfs", "--confidence=0.9"]);
     let comparison = LibraryComparison::from_input(&input, &options, &never).expect("sound").expect("whole").what;
-    let told = folder.run(&[
+    let text = folder.run(&[
         "compare",
         "-w",
         "log.swf",
@@ -46,20 +46,20 @@ fn a_run_in_memory_writes_what_the_command_writes() {
         "--format",
         "json",
     ]);
-    assert_eq!(comparison.results().expect("results").data, told.json());
+    assert_eq!(comparison.results().expect("results").data, text.json());
 }
 
 #[test]
 fn what_a_command_would_say_comes_back() {
     let folder = Folder::with("log.swf", four());
-    let told = WorkloadInput::load(&folder.path("log.swf"), &[], false).expect("a log");
-    let said: Vec<&String> = told.messages.iter().collect();
+    let outcome = WorkloadInput::load(&folder.path("log.swf"), &[], false).expect("a log");
+    let messages: Vec<&String> = outcome.messages.iter().collect();
     let command = folder.run(&["run", "-w", "log.swf", "-p", "easy"]).err;
     assert!(
-        said.iter().all(|message| command.contains(message.split(": ").last().unwrap_or("?"))),
-        "{said:?} {command}"
+        messages.iter().all(|message| command.contains(message.split(": ").last().unwrap_or("?"))),
+        "{messages:?} {command}"
     );
-    let input = told.what;
+    let input = outcome.what;
     let story = explain_start(&input, &words(&["--policy=easy", "--job=1"])).expect("a story").what;
     assert!(story.0.contains("job 1") && story.1.starts_with('{'), "{}", story.0);
 }

@@ -6,9 +6,9 @@ use serde_json::Value;
 
 /// The columns that say when each job ran.
 fn schedule(folder: &Folder, args: &[&str]) -> Vec<String> {
-    let mut all = vec!["run", "--workload", "log.swf", "--jobs", "out.csv", "--quiet"];
-    all.extend(args);
-    folder.run(&all).ok();
+    let mut words = vec!["run", "--workload", "log.swf", "--jobs", "out.csv", "--quiet"];
+    words.extend(args);
+    folder.run(&words).ok();
     let four = |line: &str| line.split(',').take(4).collect::<Vec<_>>().join(",");
     folder.read("out.csv").lines().skip(1).map(four).collect()
 }
@@ -20,9 +20,9 @@ fn outages(rows: &str) -> Folder {
 }
 
 fn report(folder: &Folder, args: &[&str]) -> Value {
-    let mut all = vec!["run", "--workload", "log.swf", "--quiet", "--format", "json", "--policy", "easy"];
-    all.extend(args);
-    folder.run(&all).json()
+    let mut words = vec!["run", "--workload", "log.swf", "--quiet", "--format", "json", "--policy", "easy"];
+    words.extend(args);
+    folder.run(&words).json()
 }
 
 const OUTAGES: [&str; 2] = ["--outages", "outages.csv"];
@@ -66,12 +66,12 @@ fn a_processor_is_out() {
     let folder = outages("begin,end,processors\n15,200,3\n");
     let expected = ["1,0,0,100", "2,10,200,250", "3,20,100,130", "4,30,100,200"];
     assert_eq!(schedule(&folder, &["--policy", "easy", "--outages", "outages.csv"]), expected);
-    let told = report(&folder, &OUTAGES);
-    assert_eq!(told["report"]["disruptions"]["capacity_up"], 0.815);
-    assert_eq!(told["report"]["disruptions"]["down"], 185.0);
-    assert_eq!(told["report"]["disruptions"]["hits"], 0);
-    assert_eq!(told["report"]["machine"]["utilisation"], 630.0 / 815.0);
-    assert_eq!(told["experiment"]["outages"]["file"], "outages.csv");
+    let result = report(&folder, &OUTAGES);
+    assert_eq!(result["report"]["disruptions"]["capacity_up"], 0.815);
+    assert_eq!(result["report"]["disruptions"]["down"], 185.0);
+    assert_eq!(result["report"]["disruptions"]["hits"], 0);
+    assert_eq!(result["report"]["machine"]["utilisation"], 630.0 / 815.0);
+    assert_eq!(result["experiment"]["outages"]["file"], "outages.csv");
 }
 
 /// The machine fails at 40, when job 1 has run for 40 s on three processors and job 3 for 20 s on
@@ -82,16 +82,16 @@ fn jobs_that_a_failure_hits_wait_again() {
     let folder = outages("begin,end,procs,jobs\n40,60,4,requeue\n");
     let expected = ["1,0,60,160", "2,10,160,210", "3,20,60,90", "4,30,210,310"];
     let args = ["--policy", "easy", "--outages", "outages.csv"];
-    let mut found = schedule(&folder, &args);
-    found.sort();
-    assert_eq!(found, expected);
-    let told = report(&folder, &OUTAGES);
-    let d = &told["report"]["disruptions"];
+    let mut rows = schedule(&folder, &args);
+    rows.sort();
+    assert_eq!(rows, expected);
+    let result = report(&folder, &OUTAGES);
+    let d = &result["report"]["disruptions"];
     let figures = [&d["hits"], &d["requeued"], &d["lost"], &d["work_lost"]].map(Value::as_f64);
     assert_eq!(figures, [Some(2.0), Some(2.0), Some(0.0), Some(140.0)]);
-    let promises = &told["promises"];
-    let kept = [&promises["promised"], &promises["broken"], &promises["excused"]].map(Value::as_u64);
-    assert_eq!(kept, [Some(2), Some(0), Some(1)], "{promises}");
+    let promises = &result["promises"];
+    let counts = [&promises["promised"], &promises["broken"], &promises["excused"]].map(Value::as_u64);
+    assert_eq!(counts, [Some(2), Some(0), Some(1)], "{promises}");
     let text =
         folder.run(&["run", "--workload", "log.swf", "--policy", "easy", "--outages", "outages.csv", "--details"]).ok();
     assert!(
@@ -107,12 +107,12 @@ fn jobs_that_a_failure_ends_are_counted() {
     let folder = outages("begin,end,procs,jobs\n40,60,4,lose\n");
     let args = ["--policy", "easy", "--outages", "outages.csv"];
     assert_eq!(schedule(&folder, &args), ["1,0,0,40", "2,10,60,110", "3,20,20,40", "4,30,110,210"]);
-    let all = folder.read("out.csv");
+    let csv = folder.read("out.csv");
     let column =
-        all.lines().next().and_then(|head| head.split(',').position(|name| name == "ended")).expect("a column");
-    let ended: Vec<_> = all.lines().map(|line| line.split(',').nth(column).unwrap_or_default()).collect();
-    assert_eq!(ended, ["ended", "machine-failed", "completed", "machine-failed", "completed"]);
-    assert!(all.contains("\n3,20,20,40,0,20,1,"), "it had run for 20 s on a processor: {all}");
+        csv.lines().next().and_then(|head| head.split(',').position(|name| name == "ended")).expect("a column");
+    let outcomes: Vec<_> = csv.lines().map(|line| line.split(',').nth(column).unwrap_or_default()).collect();
+    assert_eq!(outcomes, ["ended", "machine-failed", "completed", "machine-failed", "completed"]);
+    assert!(csv.contains("\n3,20,20,40,0,20,1,"), "it had run for 20 s on a processor: {csv}");
     let mut as_log = vec!["run", "--workload", "log.swf", "--jobs", "out.swf", "--quiet"];
     as_log.extend(args);
     folder.run(&as_log).ok();
@@ -120,13 +120,13 @@ fn jobs_that_a_failure_ends_are_counted() {
     let log = folder.read("out.swf");
     let fields = |line: &str| line.split_whitespace().map(String::from).collect::<Vec<_>>();
     let lines = log.lines().filter(|line| !line.starts_with(';')).map(fields);
-    let found: Vec<_> = lines.map(|f| [f[..5].to_vec(), vec![f[10].clone()]].concat().join(" ")).collect();
-    assert_eq!(found[0], "1 0 0 40 3 0");
-    assert_eq!(found[1][..12], *"2 10 50 50 4");
-    assert_eq!(found[2], "3 20 0 20 1 0");
-    let told = report(&folder, &OUTAGES);
+    let records: Vec<_> = lines.map(|f| [f[..5].to_vec(), vec![f[10].clone()]].concat().join(" ")).collect();
+    assert_eq!(records[0], "1 0 0 40 3 0");
+    assert_eq!(records[1][..12], *"2 10 50 50 4");
+    assert_eq!(records[2], "3 20 0 20 1 0");
+    let result = report(&folder, &OUTAGES);
     assert_eq!(
-        (&told["report"]["disruptions"]["lost"], &told["report"]["disruptions"]["requeued"]),
+        (&result["report"]["disruptions"]["lost"], &result["report"]["disruptions"]["requeued"]),
         (&2.into(), &0.into())
     );
 }
@@ -137,11 +137,11 @@ fn jobs_that_a_failure_ends_are_counted() {
 fn an_announced_window_is_kept_free() {
     let folder = outages("begin,end,procs,announced\n120,180,4,0\n");
     for policy in ["easy", "conservative", "slack", "multiqueue", "goal(nodes=100)"] {
-        let found = schedule(&folder, &["--policy", policy, "--outages", "outages.csv"]);
-        assert!(found.contains(&"1,0,0,100".to_string()), "{policy}: {found:?}");
-        assert!(found.contains(&"3,20,20,50".to_string()), "{policy}: {found:?}");
+        let rows = schedule(&folder, &["--policy", policy, "--outages", "outages.csv"]);
+        assert!(rows.contains(&"1,0,0,100".to_string()), "{policy}: {rows:?}");
+        assert!(rows.contains(&"3,20,20,50".to_string()), "{policy}: {rows:?}");
         let begins = |row: &String| row.split(',').nth(2).and_then(|t| t.parse::<i64>().ok());
-        assert!(found.iter().filter(|row| begins(row) >= Some(180)).count() == 2, "{policy}: {found:?}");
+        assert!(rows.iter().filter(|row| begins(row) >= Some(180)).count() == 2, "{policy}: {rows:?}");
     }
     assert_eq!(schedule(&folder, &["--policy", "easy", "--outages", "outages.csv"])[1], "2,10,180,230");
 }
@@ -153,12 +153,12 @@ fn held_jobs_wait_from_when_they_are_eligible() {
     let folder = Folder::with("log.swf", four());
     folder.write("jobs.csv", "job,eligible\n2,120\n");
     let args = ["--circumstances", "jobs.csv"];
-    let mut all = vec!["--policy", "easy"];
-    all.extend(args);
-    assert_eq!(schedule(&folder, &all), ["1,0,0,100", "2,10,150,200", "3,20,20,50", "4,30,50,150"]);
-    let told = report(&folder, &args);
-    let wait = &told["report"]["measures"]["wait"]["mean"];
-    let d = &told["report"]["disruptions"];
+    let mut options = vec!["--policy", "easy"];
+    options.extend(args);
+    assert_eq!(schedule(&folder, &options), ["1,0,0,100", "2,10,150,200", "3,20,20,50", "4,30,50,150"]);
+    let result = report(&folder, &args);
+    let wait = &result["report"]["measures"]["wait"]["mean"];
+    let d = &result["report"]["disruptions"];
     assert_eq!(
         (wait.as_f64(), d["eligible_wait"]["mean"].as_f64(), d["held"].as_u64()),
         (Some(40.0), Some(12.5), Some(1))
@@ -167,9 +167,9 @@ fn held_jobs_wait_from_when_they_are_eligible() {
 
 /// Three jobs, of which the last depends on the second; waits as recorded.
 fn chained() -> Folder {
-    let recorded = |line: String, wait: i64| line.replacen(" -1 ", &format!(" {wait} "), 1);
+    let with_wait = |line: String, wait: i64| line.replacen(" -1 ", &format!(" {wait} "), 1);
     let last = line(3, 300, 40, 2, 40).replace(" -1 -1\n", " 2 10\n");
-    let jobs = [recorded(line(1, 0, 100, 4, 100), 0), recorded(line(2, 50, 60, 4, 60), 50), recorded(last, 0)];
+    let jobs = [with_wait(line(1, 0, 100, 4, 100), 0), with_wait(line(2, 50, 60, 4, 60), 50), with_wait(last, 0)];
     Folder::with("log.swf", format!("; MaxProcs: 4\n{}", jobs.concat()))
 }
 
@@ -177,8 +177,8 @@ fn chained() -> Folder {
 #[test]
 fn with_feedback_jobs_follow_each_other() {
     let folder = chained();
-    let found = schedule(&folder, &["--policy", "easy", "--feedback"]);
-    assert_eq!(found, ["1,0,0,100", "2,50,100,160", "3,170,170,210"]);
+    let rows = schedule(&folder, &["--policy", "easy", "--feedback"]);
+    assert_eq!(rows, ["1,0,0,100", "2,50,100,160", "3,170,170,210"]);
     let folder = Folder::with("log.swf", four());
     let err = folder.run(&["run", "--workload", "log.swf", "--policy", "easy", "--feedback"]).fails(2);
     assert!(err.contains("log.swf: --feedback needs jobs that depend on others"), "{err}");
@@ -275,9 +275,9 @@ fn comparisons_say_what_was_the_machines_doing() {
         "conservative",
     ];
     let with = |more: &[&str]| {
-        let mut all = args.to_vec();
-        all.extend(more);
-        folder.run(&all)
+        let mut words = args.to_vec();
+        words.extend(more);
+        folder.run(&words)
     };
     let text = with(&[]).ok();
     assert!(text.contains("Outages and holds"), "{text}");
@@ -358,8 +358,8 @@ fn nodes_fail_at_random() {
         let at = rows.headers().expect("heads").iter().position(|head| head == name).expect(name);
         rows.records().map(|row| row.expect("sound")[at].parse().expect("a number")).collect()
     };
-    let lost = |more: &[&str]| column(more, "work_lost");
-    let (without, with) = (lost(&[]), lost(&["--checkpoints", "daly,cost=1m"]));
+    let work_lost = |more: &[&str]| column(more, "work_lost");
+    let (without, with) = (work_lost(&[]), work_lost(&["--checkpoints", "daly,cost=1m"]));
     assert!(without.iter().zip(&with).all(|(without, with)| *with < without / 2.0), "{without:?} {with:?}");
     assert!(column(&["--checkpoints", "daly,cost=1m"], "checkpoint_work").iter().all(|work| *work > 0.0));
     assert!(column(&[], "checkpoint_work").iter().all(|work| *work == 0.0));
@@ -416,8 +416,8 @@ fn sweeps_take_outages() {
     folder.write("study.toml", study);
     folder.run(&["sweep", "study.toml", "--quiet"]).ok();
     let query = "SELECT jobs_hit, promises_excused FROM result";
-    let found = folder.run(&["sweep", "query", "study.db", query, "--format", "csv"]).ok();
-    assert_eq!(found.lines().nth(1), Some("2,1"), "{found}");
+    let table = folder.run(&["sweep", "query", "study.db", query, "--format", "csv"]).ok();
+    assert_eq!(table.lines().nth(1), Some("2,1"), "{table}");
     folder.write("outages.csv", "begin,procs\n0,5\n");
     folder.write("other.toml", study);
     let err = folder.run(&["sweep", "other.toml", "--quiet"]).fails(2);
@@ -428,13 +428,13 @@ fn sweeps_take_outages() {
 #[test]
 fn outages_are_made_up() {
     let folder = Folder::with("log.swf", four());
-    let made = |seed: &str| {
+    let generate = |seed: &str| {
         let args = ["workload", "outages", "--procs", "64", "--days", "90", "--node", "8", "--seed", seed, "--quiet"];
         folder.run(&args).ok()
     };
-    assert_eq!(made("3"), made("3"));
-    assert_ne!(made("3"), made("4"));
-    let windows = made("3").lines().filter(|row| row.contains(",drain,")).count();
+    assert_eq!(generate("3"), generate("3"));
+    assert_ne!(generate("3"), generate("4"));
+    let windows = generate("3").lines().filter(|row| row.contains(",drain,")).count();
     assert_eq!(windows, 2, "after 30 and 60 days of 90");
     for (args, expected) in [
         (&["--procs", "64", "--unavailable", "90%"][..], "expected a share from 0 to 0.5"),
@@ -442,9 +442,9 @@ fn outages_are_made_up() {
         (&["--procs", "64", "--maintenance", "2d", "--every", "1d"], "it would not be over when the next begins"),
         (&[], "give a log, whose machine and time are taken, or --procs N"),
     ] {
-        let mut all = vec!["workload", "outages"];
-        all.extend(args);
-        let err = folder.run(&all).fails(2);
+        let mut words = vec!["workload", "outages"];
+        words.extend(args);
+        let err = folder.run(&words).fails(2);
         assert!(err.contains(expected), "{args:?}: {err}");
     }
 }

@@ -12,8 +12,8 @@ fn no_escape_codes_in_pipes_unless_asked_for() {
     let plain = folder.run(&args);
     assert!(!plain.out.contains('\x1b') && !plain.err.contains('\x1b'));
     assert!(!folder.run(&["run", "-p", "esy"]).err.contains('\x1b'));
-    let coloured = folder.run(&[&args[..], &["--color", "always"]].concat()).ok();
-    assert!(coloured.contains('\x1b'));
+    let colours = folder.run(&[&args[..], &["--color", "always"]].concat()).ok();
+    assert!(colours.contains('\x1b'));
     assert!(folder.run(&["--color=always", "run", "-p", "esy"]).err.contains('\x1b'));
     assert!(folder.run(&["--color=always", "run", "-p", "easy", "-w", "nowhere"]).err.contains('\x1b'));
 }
@@ -31,11 +31,11 @@ fn every_output_is_a_file_of_its_own() {
         (&["--audit", "log.swf"], "--audit log.swf: this command reads that file"),
         (&["--jobs", "-", "--weeks", "-"], "--weeks -: --jobs also writes that file"),
     ] {
-        let said = folder.run(&[&run[..], args].concat()).fails(2);
-        assert!(said.contains(part), "{said}");
+        let error = folder.run(&[&run[..], args].concat()).fails(2);
+        assert!(error.contains(part), "{error}");
     }
-    let said = folder.run(&["compare", "-w", "log.swf", "-p", "easy", "--report", "r.md", "--audit", "r.md"]).fails(2);
-    assert!(said.contains("--report r.md: --audit also writes that file"), "{said}");
+    let error = folder.run(&["compare", "-w", "log.swf", "-p", "easy", "--report", "r.md", "--audit", "r.md"]).fails(2);
+    assert!(error.contains("--report r.md: --audit also writes that file"), "{error}");
     for args in [
         &["workload", "slice", "log.swf", "--first", "3", "--out", "log.swf"][..],
         &["workload", "scale", "log.swf", "--load", "2", "--out", "./log.swf"],
@@ -49,8 +49,8 @@ fn every_output_is_a_file_of_its_own() {
         &["gantt", "-w", "log.swf", "-p", "easy", "--out", "o.svg", "--audit", "log.swf"],
         &["explain", "-w", "log.swf", "-p", "easy", "--job", "1", "--audit", "log.swf"],
     ] {
-        let said = folder.run(args).fails(2);
-        assert!(said.contains("; give another name"), "{args:?}: {said}");
+        let error = folder.run(args).fails(2);
+        assert!(error.contains("; give another name"), "{args:?}: {error}");
     }
     assert_eq!((folder.names(), folder.read("log.swf")), (vec!["log.swf".to_string()], four()));
     folder.run(&[&run[..], &["--weeks", "/dev/null", "--segments", "/dev/null"]].concat()).ok();
@@ -63,8 +63,8 @@ fn every_output_is_a_file_of_its_own() {
     );
     folder.write("schedule.swf", schedule.ok());
     folder.run(&["workload", "info", "schedule.swf"]).ok();
-    let said = folder.run(&["report", "log.swf", "--out", "page.pdf"]).fails(2);
-    assert!(said.contains("a page is HTML"), "{said}");
+    let error = folder.run(&["report", "log.swf", "--out", "page.pdf"]).fails(2);
+    assert!(error.contains("a page is HTML"), "{error}");
 }
 
 #[test]
@@ -156,10 +156,10 @@ fn what_goes_beside_a_result_says_what_determined_it() {
     let options = ["-w", "log.swf", "--quiet", "--overrun", "kill", "--policy", "easy"];
     let files = ["--trace", "t.csv", "--weeks", "w.csv", "--segments", "s.csv", "--plots", "plots"];
     let run = folder.run(&[&["run", "--format", "json"], &options[..], &files[..]].concat()).json();
-    let settings = |kind: &str, found: &Value| {
-        assert_eq!(found["schema"], format!("drystone/{kind}/1"));
+    let settings = |kind: &str, json: &Value| {
+        assert_eq!(json["schema"], format!("drystone/{kind}/1"));
         for key in ["drystone", "workload", "experiment"] {
-            assert_eq!(found[key], run[key], "{kind}: {key}");
+            assert_eq!(json[key], run[key], "{kind}: {key}");
         }
     };
     for (file, kind) in [("t.csv", "trace"), ("w.csv", "weeks"), ("s.csv", "segments")] {
@@ -191,8 +191,8 @@ fn what_goes_beside_a_result_says_what_determined_it() {
     folder.run(&[&["run", "--trace", "-"], &options[..]].concat()).ok();
     folder.run(&[&["run", "--trace", "/dev/null"], &options[..]].concat()).ok();
     assert_eq!(folder.names(), names);
-    let refused = folder.run(&[&["run", "--trace", "x.csv", "--weeks", "x.csv.meta.json"], &options[..]].concat());
-    assert!(refused.fails(2).contains("--weeks x.csv.meta.json: --trace also writes that file"));
+    let refusal = folder.run(&[&["run", "--trace", "x.csv", "--weeks", "x.csv.meta.json"], &options[..]].concat());
+    assert!(refusal.fails(2).contains("--weeks x.csv.meta.json: --trace also writes that file"));
 }
 
 #[test]
@@ -238,20 +238,20 @@ fn a_report_file_is_what_a_pipe_gets() {
 }
 
 /// All paths of keys in a JSON value; every element of a list counts as one.
-fn keys(value: &Value, at: &str, found: &mut BTreeSet<String>) {
+fn keys(value: &Value, at: &str, paths: &mut BTreeSet<String>) {
     match value {
         Value::Object(map) => {
             for (key, value) in map {
-                keys(value, &format!("{at}.{key}"), found);
+                keys(value, &format!("{at}.{key}"), paths);
             }
         }
         Value::Array(list) => {
             for value in list {
-                keys(value, &format!("{at}[]"), found);
+                keys(value, &format!("{at}[]"), paths);
             }
         }
         _ => {
-            found.insert(at.to_string());
+            paths.insert(at.to_string());
         }
     }
 }
@@ -267,9 +267,9 @@ fn the_schemas_of_json_are_stable() {
         ("policies", &["policies", "--format", "json"]),
         ("explain", &["explain", "-p", "slack", "-j", "3", "-w", "log.swf", "--format", "json"]),
     ] {
-        let mut found = BTreeSet::new();
-        keys(&folder.run(args).json(), "", &mut found);
-        insta::assert_snapshot!(format!("schema_{name}"), found.into_iter().collect::<Vec<_>>().join("\n"));
+        let mut paths = BTreeSet::new();
+        keys(&folder.run(args).json(), "", &mut paths);
+        insta::assert_snapshot!(format!("schema_{name}"), paths.into_iter().collect::<Vec<_>>().join("\n"));
     }
 }
 
@@ -290,12 +290,12 @@ fn a_window_outside_the_log_is_refused() {
 fn results_are_tables_of_latex() {
     let folder = Folder::with("log.swf", four());
     let args = ["compare", "log.swf", "-p", "easy", "-p", "fcfs", "--quiet"];
-    let told = folder.run(&[&args[..], &["--format", "latex", "--report", "out.tex"]].concat()).ok();
-    assert_eq!(told, folder.read("out.tex"));
-    assert!(told.contains("\\begin{tabular}{l") && told.contains("\\end{tabular}"), "{told}");
-    assert_eq!(told.matches("\\begin{tabular}").count(), told.matches("\\end{tabular}").count());
-    let bare = |c: char| told.replace(&format!("\\{c}"), "").contains(c);
-    assert!(!bare('%') && !bare('#') && !bare('_'), "{told}");
+    let latex_text = folder.run(&[&args[..], &["--format", "latex", "--report", "out.tex"]].concat()).ok();
+    assert_eq!(latex_text, folder.read("out.tex"));
+    assert!(latex_text.contains("\\begin{tabular}{l") && latex_text.contains("\\end{tabular}"), "{latex_text}");
+    assert_eq!(latex_text.matches("\\begin{tabular}").count(), latex_text.matches("\\end{tabular}").count());
+    let bare = |c: char| latex_text.replace(&format!("\\{c}"), "").contains(c);
+    assert!(!bare('%') && !bare('#') && !bare('_'), "{latex_text}");
     // Every cell of the rows in Markdown; a table too wide for a page is divided, and repeats its
     // first column.
     let markdown = folder.run(&[&args[..], &["--format", "markdown"]].concat()).ok();
@@ -312,8 +312,8 @@ fn results_are_tables_of_latex() {
         cells.sort();
         cells
     };
-    let latex: Vec<&str> = told.lines().filter(|line| line.starts_with("easy")).collect();
-    assert!(latex.len() >= rows.len() && !rows.is_empty(), "{told}");
+    let latex: Vec<&str> = latex_text.lines().filter(|line| line.starts_with("easy")).collect();
+    assert!(latex.len() >= rows.len() && !rows.is_empty(), "{latex_text}");
     assert_eq!(cells(&latex, " & "), cells(&rows, "|"));
 }
 

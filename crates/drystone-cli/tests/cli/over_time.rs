@@ -52,9 +52,9 @@ fn a_trace_is_what_the_policy_says_of_itself() {
     // Most policies have nothing to say.
     assert_eq!(trace("easy"), "time,gauge,value\n");
     let run = ["run", "-w", "log.swf", "--trace", "trace.csv", "-p"];
-    let said = |policy: &str| folder.run(&[&run[..], &[policy]].concat()).err;
+    let errors = |policy: &str| folder.run(&[&run[..], &[policy]].concat()).err;
     let silent = "easy reported no diagnostics";
-    assert!(said("easy").contains(silent) && !said("multiqueue").contains(silent), "{}", said("easy"));
+    assert!(errors("easy").contains(silent) && !errors("multiqueue").contains(silent), "{}", errors("easy"));
 }
 
 #[test]

@@ -81,8 +81,8 @@ fn narrow(folder: &Folder, args: &[&str]) -> String {
 #[test]
 fn searches_stories_and_checks_have_eighty_columns() {
     let folder = log();
-    let evolved = ["evolve", "log.swf", "--evaluations", "20", "--weeks", "1", "--quiet"];
-    insta::assert_snapshot!("overview_evolve", short(&folder, &evolved));
+    let search = ["evolve", "log.swf", "--evaluations", "20", "--weeks", "1", "--quiet"];
+    insta::assert_snapshot!("overview_evolve", short(&folder, &search));
     insta::assert_snapshot!(
         "overview_explain",
         narrow(&folder, &["explain", "log.swf", "--job", "700", "--policy", "easy", "--why-not", "--quiet"])
@@ -95,11 +95,11 @@ fn searches_stories_and_checks_have_eighty_columns() {
                  window = [\"all\", \"immediate\"]\n";
     folder.write("study.toml", study);
     narrow(&folder, &["sweep", "study.toml", "--quiet"]);
-    for one in ["rank", "pareto", "status", "headroom"] {
-        narrow(&folder, &["sweep", one, "study.db"]);
+    for command in ["rank", "pareto", "status", "headroom"] {
+        narrow(&folder, &["sweep", command, "study.db"]);
     }
     let folder = site();
-    let checked = narrow(&folder, &["advise", "--check", "site", "--quiet"]);
-    assert!(checked.contains("bf_interval"), "{checked}");
+    let text = narrow(&folder, &["advise", "--check", "site", "--quiet"]);
+    assert!(text.contains("bf_interval"), "{text}");
     narrow(&folder, &["explain", "site", "--job", "1000", "--quiet"]);
 }

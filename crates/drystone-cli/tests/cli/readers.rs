@@ -8,8 +8,8 @@ use std::process::Command;
 
 /// A Python with pandas, DuckDB and DuckDB's extension for SQLite.
 fn python() -> Option<String> {
-    if let Ok(given) = std::env::var("DRYSTONE_READERS") {
-        return Some(given);
+    if let Ok(interpreter) = std::env::var("DRYSTONE_READERS") {
+        return Some(interpreter);
     }
     let imports =
         Command::new("python3").args(["-c", "import pandas, duckdb, duckdb_extension_sqlite_scanner"]).output();

@@ -20,8 +20,8 @@ fn a_page_can_be_made_later() {
     let page = folder.read("at-once.html");
     assert!(page == folder.read("later.html"), "the pages differ");
     assert!(page.len() < 1_500_000, "{} bytes", page.len());
-    let piped = folder.run(&["report", "results.json"]).ok();
-    assert!(page == piped, "the page on the standard output differs");
+    let output = folder.run(&["report", "results.json"]).ok();
+    assert!(page == output, "the page on the standard output differs");
     // Nothing in it names another place to load something from.
     let own = page.replace("http://www.w3.org/", "").replace("http://www.apache.org/licenses/", "");
     for way in ["src=\"http", "href=\"http", "url(http", "@import"] {
@@ -66,7 +66,7 @@ fn plots_are_files() {
         .map(|e| e.expect("an entry").file_name().to_string_lossy().into_owned())
         .collect();
     names.sort();
-    for wanted in [
+    for plot in [
         "change-wait",
         "cdf-wait",
         "heat-slowdown",
@@ -81,7 +81,7 @@ fn plots_are_files() {
         "used-slowdown-four",
     ] {
         for ending in ["svg", "pdf", "png"] {
-            assert!(names.contains(&format!("{wanted}.{ending}")), "{wanted}.{ending} is not among {names:?}");
+            assert!(names.contains(&format!("{plot}.{ending}")), "{plot}.{ending} is not among {names:?}");
         }
     }
     for name in &names {
@@ -107,15 +107,15 @@ fn plots_are_files() {
 #[test]
 fn a_job_outside_the_window_is_said_to_be() {
     let folder = Folder::with_made();
-    let said = |job: &str, window: &str| {
+    let is_outside = |job: &str, window: &str| {
         let args = ["gantt", "made.swf", "--policy", "easy", "--window", window, "--job", job, "--out", "chart.json"];
         let output = folder.command(&args).output().expect("runs");
         assert!(output.status.success());
         String::from_utf8(output.stderr).expect("text").contains("has no part in this window")
     };
-    assert!(said("5000", "0..1000"));
-    assert!(!said("5000", ".."));
-    assert!(!said("1", "..300000"));
+    assert!(is_outside("5000", "0..1000"));
+    assert!(!is_outside("5000", ".."));
+    assert!(!is_outside("1", "..300000"));
 }
 
 /// Charts in every form; what is refused.
@@ -144,8 +144,8 @@ fn schedules_are_drawn() {
                 assert!(a[4] <= b[3] || b[4] <= a[3], "{policy}: {a:?} and {b:?} overlap");
             }
         }
-        let suspended = data["gaps"].as_array().expect("gaps").len();
-        assert_eq!(suspended > 0, policy == "ss", "{policy}");
+        let gaps = data["gaps"].as_array().expect("gaps").len();
+        assert_eq!(gaps > 0, policy == "ss", "{policy}");
     }
     draw("easy", "chart.png").ok();
     assert_eq!(&fs::read(folder.path("chart.png")).expect("made")[..4], b"\x89PNG");

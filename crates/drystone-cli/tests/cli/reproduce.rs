@@ -7,7 +7,7 @@ use std::time::Duration;
 
 /// One table with one row: the mean wait of four jobs. Under EASY jobs 2 and 4 wait 90 s and 120 s,
 /// so 52.5 s on average; under FCFS job 3 also waits 130 s, which makes 85 s.
-fn study(policy: &str, published: &str, tolerance: &str) -> String {
+fn study(policy: &str, publication: &str, tolerance: &str) -> String {
     format!(
         r#"
 name = "mine"
@@ -31,15 +31,15 @@ measure = "wait-mean-min"
 label = "by hand"
 log = "four"
 policy = "{policy}"
-published = ["{published}"]
+published = ["{publication}"]
 tolerance = [{tolerance}]
 "#
     )
 }
 
-fn folder(policy: &str, published: &str, tolerance: &str) -> Folder {
+fn folder(policy: &str, publication: &str, tolerance: &str) -> Folder {
     let folder = Folder::with("four.swf", four());
-    folder.write("mine.toml", study(policy, published, tolerance));
+    folder.write("mine.toml", study(policy, publication, tolerance));
     folder
 }
 
@@ -105,8 +105,8 @@ fn a_log_that_is_missing_or_another_version_is_named_with_its_page() {
     assert!(err.contains("four.swf is missing; https://example.org/four offers it"), "{err}");
     assert!(err.contains("none of the logs was found"), "{err}");
     folder.write("four.swf", four());
-    let hashed = study("easy", "0.875", "0").replace("page =", "blake3 = \"00\"\npage =");
-    folder.write("mine.toml", hashed);
+    let with_hash = study("easy", "0.875", "0").replace("page =", "blake3 = \"00\"\npage =");
+    folder.write("mine.toml", with_hash);
     let err = folder.run(&ARGS).fails(2);
     assert!(err.contains("another version: its BLAKE3 is ") && err.contains(", not 00"), "{err}");
     assert!(err.contains("none of the logs is the one expected"), "{err}");
@@ -115,10 +115,10 @@ fn a_log_that_is_missing_or_another_version_is_named_with_its_page() {
 #[test]
 fn no_two_reports_go_into_one_file() {
     let folder = folder("easy", "0.875", "0");
-    for (one, other) in [("a.md", "a.md"), ("a.csv", "./a.csv")] {
-        let err = folder.run(&[&ARGS[..], &["--report", one, "--report", other]].concat()).fails(2);
-        assert!(err.contains(&format!("--report {other}: --report also writes that file")), "{err}");
-        assert!(!folder.path(one).exists());
+    for (first, second) in [("a.md", "a.md"), ("a.csv", "./a.csv")] {
+        let err = folder.run(&[&ARGS[..], &["--report", first, "--report", second]].concat()).fails(2);
+        assert!(err.contains(&format!("--report {second}: --report also writes that file")), "{err}");
+        assert!(!folder.path(first).exists());
     }
 }
 
@@ -203,17 +203,17 @@ fn shares_of_classes_add_up() {
 fn windows_and_weeks_are_averaged_and_prices_need_no_log() {
     let folder = Folder::new();
     folder.run(&["workload", "generate", "--jobs", "2000", "--out", "four.swf", "--quiet"]).ok();
-    let ours = |settings: &str| {
+    let own_value = |settings: &str| {
         let text = study("easy", "", "0").replace("reason = \"exact\"", &format!("reason = \"none\"\n{settings}"));
         folder.write("mine.toml", text);
         let json = folder.run(&[&ARGS[..], &["--format", "json"]].concat()).json();
         json.pointer("/studies/0/tables/0/rows/0/cells/0/ours").and_then(serde_json::Value::as_f64).expect("a number")
     };
-    let apart = [100, 1_500].map(|from| ours(&format!("take = 500\nfrom = {from}")));
-    let windows = ours("take = 500\nwindows = [100, 1500]");
+    let apart = [100, 1_500].map(|from| own_value(&format!("take = 500\nfrom = {from}")));
+    let windows = own_value("take = 500\nwindows = [100, 1500]");
     assert!((windows - (apart[0] + apart[1]) / 2.0).abs() < 1e-9, "{windows} {apart:?}");
-    let weeks =
-        ["seed = 1", "seed = 1", "seed = 7"].map(|seed| ours(&format!("resample = {{ weeks = 3, logs = 2, {seed} }}")));
+    let weeks = ["seed = 1", "seed = 1", "seed = 7"]
+        .map(|seed| own_value(&format!("resample = {{ weeks = 3, logs = 2, {seed} }}")));
     assert!(weeks[0] == weeks[1] && weeks[0] != weeks[2], "{weeks:?}");
     folder.write("mine.toml", study("easy", "", "0").replace("reason", "take = 500\nwindows = [1600]\nreason"));
     let err = folder.run(&ARGS).fails(2);
@@ -237,7 +237,7 @@ fn an_interrupted_record_tells_what_is_done() {
     };
     folder.write("mine.toml", study("easy", "1", "1") + &row("long", "goal(nodes=1000000)"));
     folder.write("long.toml", study("goal(nodes=1000000)", "1", "1"));
-    let interrupted = |study: &str, after: u64| {
+    let interrupt = |study: &str, after: u64| {
         let args = ["reproduce", study, "--logs", ".", "--threads", "1", "--format", "json", "--report", "r.json"];
         let mut child = folder.command(&args).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().expect("runs");
         wait_for_handlers(&mut child);
@@ -247,10 +247,10 @@ fn an_interrupted_record_tells_what_is_done() {
         assert_eq!(output.status.code(), Some(130));
         output
     };
-    assert!(interrupted("long.toml", 1).stdout.is_empty());
+    assert!(interrupt("long.toml", 1).stdout.is_empty());
     assert_eq!(folder.names(), ["four.swf", "long.toml", "mine.toml"]);
     // Later and later, until it is long enough on a slow machine as well.
-    let mut outputs = (1..).map(|doublings| interrupted("mine.toml", 1 << doublings));
+    let mut outputs = (1..).map(|doublings| interrupt("mine.toml", 1 << doublings));
     let output = outputs.find(|output| !output.stdout.is_empty()).expect("one of two is done at last");
     let json: serde_json::Value = serde_json::from_slice(&output.stdout).expect("JSON");
     let rows = json.pointer("/studies/0/tables/0/rows").and_then(|rows| rows.as_array()).expect("rows");

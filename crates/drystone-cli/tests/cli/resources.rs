@@ -23,9 +23,9 @@ fn folder() -> Folder {
 
 /// The start of each job, in order of their numbers.
 fn starts(folder: &Folder, args: &[&str]) -> Vec<i64> {
-    let mut all = vec!["run", "--workload", "log.swf", "--jobs", "out.csv", "--quiet"];
-    all.extend(args);
-    folder.run(&all).ok();
+    let mut words = vec!["run", "--workload", "log.swf", "--jobs", "out.csv", "--quiet"];
+    words.extend(args);
+    folder.run(&words).ok();
     let of = |line: &str| -> Vec<i64> { line.split(',').take(3).map(|cell| cell.parse().unwrap_or(-1)).collect() };
     let mut rows: Vec<Vec<i64>> = folder.read("out.csv").lines().skip(1).map(of).collect();
     rows.sort();
@@ -40,8 +40,8 @@ fn memory_keeps_a_job_back() {
     let folder = folder();
     for policy in ["easy", "conservative", "easy(reserve=2)", "easy(plan=estimate)", "slack(sf=0)"] {
         assert_eq!(starts(&folder, &["--policy", policy]), [0, 10, 20, 50], "{policy}");
-        let counted = ["--policy", policy, "--resources", "mem=8GB"];
-        assert_eq!(starts(&folder, &counted), [0, 100, 20, 30], "{policy}");
+        let options = ["--policy", policy, "--resources", "mem=8GB"];
+        assert_eq!(starts(&folder, &options), [0, 100, 20, 30], "{policy}");
         let each = ["--policy", policy, "--resources", "mem=2GiB/proc"];
         assert_eq!(starts(&folder, &each), [0, 100, 20, 30], "{policy}");
         // It never binds.
@@ -62,11 +62,11 @@ fn the_use_of_each_resource_is_told() {
     let ran = folder.run(&args);
     assert!(ran.err.contains("1 of 4 jobs does not say how much memory it needs"), "{}", ran.err);
     assert!(ran.ok().contains("46.7% of 8 GB; 3 jobs ask for some of it"));
-    let compared = folder.run(&["compare", "--workload", "log.swf", "--resources", "mem=8GB"]);
-    assert!(!compared.err.contains("left out"), "every usual candidate counts memory: {}", compared.err);
-    assert!(compared.ok().contains("mem of 8 GB"));
-    let all = folder.run(&["compare", "--workload", "log.swf", "--resources", "mem=8GB", "--all"]);
-    assert!(!all.err.contains("left out"), "every family counts memory: {}", all.err);
+    let comparison = folder.run(&["compare", "--workload", "log.swf", "--resources", "mem=8GB"]);
+    assert!(!comparison.err.contains("left out"), "every usual candidate counts memory: {}", comparison.err);
+    assert!(comparison.ok().contains("mem of 8 GB"));
+    let comparison_of_all = folder.run(&["compare", "--workload", "log.swf", "--resources", "mem=8GB", "--all"]);
+    assert!(!comparison_of_all.err.contains("left out"), "every family counts memory: {}", comparison_of_all.err);
 }
 
 /// Two partitions would have two processors each; job 1 takes all of its own until 100.
@@ -86,9 +86,9 @@ fn a_table_names_any_resource() {
     folder.write("demands.csv", "job,gpu,license:solver\ntotal,2,1\n1,2,\n2,,1\n3,1,\n4,,1\n9,1,\n");
     let args = ["--policy", "greedy", "--resources", "demands.csv"];
     assert_eq!(starts(&folder, &args), [0, 10, 100, 60]);
-    let all = ["run", "--workload", "log.swf", "--policy", "easy", "--resources", "demands.csv"];
-    let told = folder.run(&all).err;
-    assert!(told.contains("for jobs that are not simulated, the first job 9"), "{told}");
+    let args_of_easy = ["run", "--workload", "log.swf", "--policy", "easy", "--resources", "demands.csv"];
+    let warnings = folder.run(&args_of_easy).err;
+    assert!(warnings.contains("for jobs that are not simulated, the first job 9"), "{warnings}");
     // Orders may ask for them.
     let order = ["--policy", "greedy(order=gpus)", "--resources", "demands.csv"];
     assert_eq!(starts(&folder, &order), [0, 10, 100, 60]);
@@ -98,7 +98,7 @@ fn a_table_names_any_resource() {
 fn what_cannot_be_is_told() {
     let folder = folder();
     folder.write("short.csv", "job,gpu\ntotal,2\n1\n");
-    for (args, told) in [
+    for (args, problem) in [
         (["--resources", "mem=8"], "`8` has no unit"),
         (["--resources", "mem=8QB"], "`QB` in `8QB` is no unit of memory"),
         (["--resources", "gpu=2"], "a log says nothing of `gpu`"),
@@ -111,13 +111,13 @@ fn what_cannot_be_is_told() {
         (["--resources", "absent.csv"], "absent.csv: cannot be read"),
     ] {
         let error = folder.run(&[&["run", "--workload", "log.swf", "--policy", "easy"][..], &args].concat()).fails(2);
-        assert!(error.contains(told), "{args:?}: {error}");
+        assert!(error.contains(problem), "{args:?}: {error}");
     }
     for policy in ["easy@gaussier2015", "multiqueue(own=fig4)", "multiqueue(promise=arrival)"] {
-        let unported = ["run", "--workload", "log.swf", "--policy", policy, "--resources", "mem=8GB"];
-        let error = folder.run(&unported).fails(2);
-        let told = format!("policy {policy}: the workload has resources beyond processors");
-        assert!(error.contains(&told), "{error}");
+        let run_args = ["run", "--workload", "log.swf", "--policy", policy, "--resources", "mem=8GB"];
+        let error = folder.run(&run_args).fails(2);
+        let problem = format!("policy {policy}: the workload has resources beyond processors");
+        assert!(error.contains(&problem), "{error}");
     }
 }
 
@@ -173,10 +173,10 @@ fn each_pool_of_a_site_places_jobs_on_its_own_nodes() {
     assert_eq!(waits("site", &["--on-nodes", "none"]), [0, 0, 0, 0, 540]);
     assert_eq!(waits("site", &[]), [0, 0, 240, 0, 540], "nodes are what a site has");
     for placement in ["pack", "spread"] {
-        let placed = ["--on-nodes", "site", "--placement", placement];
-        assert_eq!(waits("site", &placed), [0, 0, 240, 0, 540], "{placement}");
-        assert_eq!(waits("site#cpu", &placed), [0, 0, 240], "{placement}");
-        assert_eq!(waits("site#gpu", &placed), [0, 540], "{placement}");
+        let placement_args = ["--on-nodes", "site", "--placement", placement];
+        assert_eq!(waits("site", &placement_args), [0, 0, 240, 0, 540], "{placement}");
+        assert_eq!(waits("site#cpu", &placement_args), [0, 0, 240], "{placement}");
+        assert_eq!(waits("site#gpu", &placement_args), [0, 540], "{placement}");
     }
 }
 
@@ -188,8 +188,8 @@ fn swept(folder: &Folder, entry: &str) -> Vec<f64> {
     folder.run(&["sweep", "study.toml", "--quiet"]).ok();
     let query = "SELECT wait_mean FROM result ORDER BY configuration";
     let rows = folder.run(&["sweep", "query", "study.db", query, "--format", "json"]).json();
-    let all = rows["rows"].as_array().or(rows.as_array()).expect("rows").clone();
-    all.iter().map(|row| row[0].as_f64().or(row["wait_mean"].as_f64()).expect("a wait")).collect()
+    let list = rows["rows"].as_array().or(rows.as_array()).expect("rows").clone();
+    list.iter().map(|row| row[0].as_f64().or(row["wait_mean"].as_f64()).expect("a wait")).collect()
 }
 
 /// Under `easy` with 8 GB job 2 waits 90 s and no other job waits: 22.5 s in the mean. With enough
@@ -260,7 +260,7 @@ fn resources_of_studies_that_cannot_be_are_told() {
     folder.write("short.csv", "job,gpu\ntotal,2\n1\n");
     folder.write("odd.csv", "nodes,mem\n1,8GB\n");
     folder.write("two.csv", "nodes,cores,mem\n2,2,6GB\n");
-    for (entry, policy, line, told) in [
+    for (entry, policy, line, problem) in [
         ("resources = \"mem=8\"", "easy", 3, "`8` has no unit"),
         ("resources = \"gpu=2\"", "easy", 3, "a log says nothing of `gpu`"),
         ("resources = 8", "easy", 3, "`resources` is a text such as \"mem=8GB\""),
@@ -286,7 +286,7 @@ fn resources_of_studies_that_cannot_be_are_told() {
         let study = format!("[[workload]]\nfile = \"log.swf\"\n{entry}\n[[policy]]\npolicy = \"{policy}\"\n");
         folder.write("study.toml", &study);
         let error = folder.run(&["sweep", "study.toml"]).fails(2);
-        assert!(error.contains(&format!("study.toml:{line}:")) && error.contains(told), "{entry}: {error}");
+        assert!(error.contains(&format!("study.toml:{line}:")) && error.contains(problem), "{entry}: {error}");
     }
 }
 
@@ -297,13 +297,13 @@ fn jobs_are_told_apart_by_what_they_ask_for() {
     let folder = folder();
     folder.write("demands.csv", "job,mem,gpu\ntotal,8GB,2\n1,6GB,2\n2,4GB,\n3,,1\n");
     let args = ["run", "--workload", "log.swf", "--policy", "easy", "--by", "resources"];
-    let counted = [&args[..], &["--resources", "demands.csv", "--quiet", "--format", "json"]].concat();
-    let json = folder.run(&counted).json();
+    let json_args = [&args[..], &["--resources", "demands.csv", "--quiet", "--format", "json"]].concat();
+    let json = folder.run(&json_args).json();
     let categories = json["report"]["categories"][0]["categories"].as_array().expect("categories").clone();
     let each = |c: &Value| (c["name"].as_str().unwrap_or("").to_string(), c["measures"]["wait"]["mean"].as_f64());
-    let found: Vec<(String, Option<f64>)> = categories.iter().map(each).collect();
+    let waits_by_class: Vec<(String, Option<f64>)> = categories.iter().map(each).collect();
     let waits = [("processors alone", 0.0), ("mem", 90.0), ("gpu", 80.0), ("mem, gpu", 0.0)];
-    assert_eq!(found, waits.map(|(name, wait)| (name.to_string(), Some(wait))));
+    assert_eq!(waits_by_class, waits.map(|(name, wait)| (name.to_string(), Some(wait))));
     let error = folder.run(&args).fails(2);
     assert!(error.contains("--by resources needs jobs that ask for more than processors"), "{error}");
 }
@@ -314,10 +314,11 @@ fn bounds_count_what_the_policy_counts() {
     let row = |number: i64| job([number, 0, 1_000, 1, -1]);
     let folder = Folder::with("log.swf", format!("; MaxProcs: 4\n{}{}", row(1), row(2)));
     folder.write("gpu.csv", "job,gpu\ntotal,1\n1,1\n2,1\n");
-    let counted = ["--resources", "gpu.csv", "--quiet"];
-    let found = folder.run(&[&["headroom", "log.swf", "--trials", "1000", "--format", "json"], &counted[..]].concat());
-    assert_eq!(found.json()["bracket"]["found"]["value"], 500.0);
-    let stalls = folder.run(&[&["run", "log.swf", "--policy", "easy", "--stalls"], &counted[..]].concat());
+    let resource_args = ["--resources", "gpu.csv", "--quiet"];
+    let bracket =
+        folder.run(&[&["headroom", "log.swf", "--trials", "1000", "--format", "json"], &resource_args[..]].concat());
+    assert_eq!(bracket.json()["bracket"]["found"]["value"], 500.0);
+    let stalls = folder.run(&[&["run", "log.swf", "--policy", "easy", "--stalls"], &resource_args[..]].concat());
     assert!(stalls.fails(2).contains("--stalls asks whether processors were free"));
 }
 
@@ -330,15 +331,19 @@ fn futures_count_what_the_policy_counts() {
     let gpus: String = (1..=120).map(|at| format!("{at},1\n")).collect();
     folder.write("gpu.csv", format!("job,gpu\ntotal,1\n{gpus}"));
     let scores = |args: &[&str]| {
-        let found = folder.run(&[&["foresee"], args, &["-p", "easy", "--quiet", "--format", "json"]].concat()).json();
-        let methods = found["found"]["methods"].as_array().expect("methods").clone();
-        let of = |one: &Value| (one["method"].clone(), one["all"].clone());
-        let kept = ["limits", "last-two", "closed"];
-        methods.iter().map(of).filter(|(name, _)| kept.contains(&name.as_str().unwrap_or_default())).collect::<Vec<_>>()
+        let result = folder.run(&[&["foresee"], args, &["-p", "easy", "--quiet", "--format", "json"]].concat()).json();
+        let methods = result["found"]["methods"].as_array().expect("methods").clone();
+        let of = |method: &Value| (method["method"].clone(), method["all"].clone());
+        let names = ["limits", "last-two", "closed"];
+        methods
+            .iter()
+            .map(of)
+            .filter(|(name, _)| names.contains(&name.as_str().unwrap_or_default()))
+            .collect::<Vec<_>>()
     };
-    let (one, two) = (scores(&["one.swf"]), scores(&["two.swf", "--resources", "gpu.csv"]));
-    assert!(one.len() >= 2 && one[0].1["questions"].as_u64().is_some_and(|asked| asked > 20), "{one:?}");
-    assert_eq!(one, two);
+    let (single, two) = (scores(&["one.swf"]), scores(&["two.swf", "--resources", "gpu.csv"]));
+    assert!(single.len() >= 2 && single[0].1["questions"].as_u64().is_some_and(|count| count > 20), "{single:?}");
+    assert_eq!(single, two);
 }
 
 /// The example of docs/real-machines.md, which says how it comes about: of 4 licences there are 2
@@ -419,14 +424,14 @@ fn unwrapped(text: &str) -> String {
 fn the_obstacle_is_the_resource() {
     let folder = licences();
     folder.write("late.csv", "resource,from,amount\ncad,0,2\ncad,300,4\n");
-    let why = |more: &[&str]| {
+    let obstacles = |more: &[&str]| {
         let args = ["explain", "log.swf", "--resources", "asks.csv", "--policy", "easy", "--job", "2", "--why-not"];
         unwrapped(&folder.run(&[&args[..], more].concat()).ok())
     };
-    let text = why(&[]);
+    let text = obstacles(&[]);
     let expected = "enough for its 1, but of the 3 of license:cad that it asks for, only 0 to 2 were free";
     assert!(text.contains(expected), "{text}");
-    let text = why(&["--supply", "late.csv"]);
+    let text = obstacles(&["--supply", "late.csv"]);
     assert!(text.contains("held back: it asks for 3 of license:cad, and there are 2;"), "{text}");
 }
 
@@ -454,7 +459,7 @@ fn waits_for_licences_are_named_first() {
 fn a_supply_without_effect_brings_a_warning() {
     let folder = licences();
     folder.write("more.csv", "job,license:cad,license:flow\ntotal,4,3\n1,2,0\n2,3,0\n");
-    for (resources, supply, why) in [
+    for (resources, supply, reason) in [
         ("more.csv", "flow,100,1", "none asks for license:flow"),
         ("more.csv", "cad,90000000,1", "no amount differs between the first submit, 0 s, and"),
         ("asks.csv", "cad,100,4", "no amount differs between the first submit, 0 s, and"),
@@ -462,9 +467,9 @@ fn a_supply_without_effect_brings_a_warning() {
         folder.write("vain.csv", format!("resource,from,amount\n{supply}\n"));
         let args = ["run", "log.swf", "--policy", "easy", "--resources", resources, "--supply", "vain.csv"];
         let warnings = folder.run(&args).err;
-        let all: Vec<&str> = warnings.lines().filter(|line| line.contains("vain.csv")).collect();
-        assert!(warnings.matches("no job is simulated differently").count() == 1, "{supply}: {all:?}");
-        assert!(warnings.replace("\n", " ").contains(why), "{supply}: {warnings}");
+        let lines: Vec<&str> = warnings.lines().filter(|line| line.contains("vain.csv")).collect();
+        assert!(warnings.matches("no job is simulated differently").count() == 1, "{supply}: {lines:?}");
+        assert!(warnings.replace("\n", " ").contains(reason), "{supply}: {warnings}");
     }
     let args = ["run", "log.swf", "--policy", "easy", "--resources", "asks.csv", "--supply", "known.csv"];
     assert!(!folder.run(&args).err.contains("no job is simulated differently"));

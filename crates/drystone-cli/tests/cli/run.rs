@@ -5,9 +5,9 @@ use crate::inputs::assert_says;
 
 /// The first four columns of a schedule.
 fn schedule(folder: &Folder, args: &[&str]) -> String {
-    let mut all = vec!["run", "--workload", "log.swf", "--jobs", "out.csv", "--quiet"];
-    all.extend(args);
-    folder.run(&all).ok();
+    let mut words = vec!["run", "--workload", "log.swf", "--jobs", "out.csv", "--quiet"];
+    words.extend(args);
+    folder.run(&words).ok();
     let csv = folder.read("out.csv");
     let four = |line: &str| line.split(',').take(4).collect::<Vec<_>>().join(",");
     csv.lines().map(four).collect::<Vec<_>>().join("\n")
@@ -62,9 +62,9 @@ fn a_study_sets_and_explicit_options_override() {
     let log = "; MaxProcs: 4\n1 0 -1 100 2 -1 -1 4 60 -1 1 5 1 -1 0 -1 -1 -1\n";
     let folder = Folder::with("log.swf", log);
     let run = |args: &[&str]| {
-        let mut all = vec!["run", "--workload", "log.swf", "--policy", "easy", "--format", "json", "--trim", "all"];
-        all.extend(args);
-        folder.run(&all)
+        let mut words = vec!["run", "--workload", "log.swf", "--policy", "easy", "--format", "json", "--trim", "all"];
+        words.extend(args);
+        folder.run(&words)
     };
     let plain = run(&[]).json();
     assert_eq!(plain["workload"]["settings"]["size"], "requested");
@@ -77,9 +77,9 @@ fn a_study_sets_and_explicit_options_override() {
     assert_eq!(study["workload"]["settings"]["overrun"], "kill");
     assert_eq!(study["policy"]["text"], "easy@talby1999");
     assert_eq!(study["report"]["machine"]["work"], 120.0);
-    let both = run(&["--as", "talby1999", "--size", "requested", "--overrun", "run-on"]).json();
-    assert_eq!(both["workload"]["settings"]["size"], "requested");
-    assert_eq!(both["report"]["machine"]["work"], 400.0);
+    let overrides = run(&["--as", "talby1999", "--size", "requested", "--overrun", "run-on"]).json();
+    assert_eq!(overrides["workload"]["settings"]["size"], "requested");
+    assert_eq!(overrides["report"]["machine"]["work"], 400.0);
     assert_ne!(plain["workload"]["hash"], study["workload"]["hash"]);
 }
 
@@ -89,9 +89,9 @@ fn a_broken_promise_is_a_finding_where_it_is_asked_for() {
     let log = format!("; MaxProcs: 4\n{}{}", line(1, 0, 100, 4, 50), line(2, 1, 10, 4, 10));
     let folder = Folder::with("log.swf", log);
     let run = |args: &[&str]| {
-        let mut all = vec!["run", "--workload", "log.swf", "--policy", "conservative", "--format", "json"];
-        all.extend(args);
-        folder.run(&all)
+        let mut words = vec!["run", "--workload", "log.swf", "--policy", "conservative", "--format", "json"];
+        words.extend(args);
+        folder.run(&words)
     };
     let broken = run(&["--require-promises"]);
     assert_eq!(broken.code, 1, "{}", broken.err);
@@ -172,7 +172,7 @@ fn markdown_and_csv_of_a_small_run() {
 #[test]
 fn parameters_that_change_nothing_are_told() {
     let folder = Folder::with("log.swf", four());
-    let said = |command: &str, policy: &str, more: &[&str]| {
+    let notes = |command: &str, policy: &str, more: &[&str]| {
         let args = [&[command, "-w", "log.swf", "--policy", policy], more].concat();
         let ran = folder.run(&args);
         assert_eq!(ran.code, 0, "{}", ran.err);
@@ -182,15 +182,15 @@ fn parameters_that_change_nothing_are_told() {
     for (command, more) in
         [("run", &[][..]), ("compare", &[]), ("explain", &["--job", "1"]), ("gantt", &["--out", "x.json"])]
     {
-        assert_eq!(said(command, "multiqueue(queues=3)", more), [queues], "{command}");
-        assert_eq!(said(command, "multiqueue(queues=3,bounds=auto)", more), [""; 0]);
+        assert_eq!(notes(command, "multiqueue(queues=3)", more), [queues], "{command}");
+        assert_eq!(notes(command, "multiqueue(queues=3,bounds=auto)", more), [""; 0]);
     }
-    assert_eq!(said("run", "multiqueue(queues=3)", &["--quiet"]), [queues; 0]);
+    assert_eq!(notes("run", "multiqueue(queues=3)", &["--quiet"]), [queues; 0]);
     let guard = "warning: easy(guard=estimate): guard changes nothing here; it counts with predict other than estimate";
-    assert_eq!(said("run", "easy(guard=estimate)", &[]), [guard]);
+    assert_eq!(notes("run", "easy(guard=estimate)", &[]), [guard]);
     let ceiling = "warning: multiqueue(ceiling=3): ceiling changes nothing here; it counts with delay other than none";
-    assert_eq!(said("run", "multiqueue(ceiling=3)", &[]), [ceiling]);
-    assert_eq!(said("run", "multiqueue@lawson2002-delay(tolerance=1)", &[]), [""; 0]);
+    assert_eq!(notes("run", "multiqueue(ceiling=3)", &[]), [ceiling]);
+    assert_eq!(notes("run", "multiqueue@lawson2002-delay(tolerance=1)", &[]), [""; 0]);
 }
 
 /// A month counts the same jobs whether it is simulated with the others or alone.
@@ -206,15 +206,18 @@ fn months_are_trimmed_as_if_alone() {
     let together = run(&["--each-month"]);
     let months = together["categories"][0]["categories"].as_array().expect("months").clone();
     assert!(months.len() >= 2, "{months:?}");
-    let (mut kept, mut early) = (0, 0);
+    let (mut kept_count, mut early) = (0, 0);
     for month in &months {
         let alone = run(&["--month", month["name"].as_str().expect("a name")]);
         assert_eq!(alone["measures"]["wait"]["mean"], month["measures"]["wait"]["mean"]);
-        kept += alone["trimmed"]["kept"].as_u64().expect("a number");
+        kept_count += alone["trimmed"]["kept"].as_u64().expect("a number");
         early += alone["trimmed"]["dropped_early"].as_u64().expect("a number");
     }
-    assert_eq!((&together["trimmed"]["kept"], &together["trimmed"]["dropped_early"]), (&kept.into(), &early.into()));
-    assert!(early >= 2 && kept > 1_000, "{early} {kept}");
+    assert_eq!(
+        (&together["trimmed"]["kept"], &together["trimmed"]["dropped_early"]),
+        (&kept_count.into(), &early.into())
+    );
+    assert!(early >= 2 && kept_count > 1_000, "{early} {kept_count}");
 }
 
 /// The effects of cleaning stand with the result, not only in the audit.
@@ -234,7 +237,7 @@ fn tables_say_what_cleaning_did() {
 /// have no estimate.
 #[test]
 fn estimates_that_were_guessed_are_told() {
-    let told = "have no estimate, so their true run time replaces it";
+    let text = "have no estimate, so their true run time replaces it";
     let log = |missing: i64| -> String {
         let jobs = (1..=40).map(|n| line(n, 10 * n, 30 + n % 7, 1, if n <= missing { -1 } else { 60 }));
         std::iter::once("; MaxProcs: 4\n".to_string()).chain(jobs).collect()
@@ -245,9 +248,9 @@ fn estimates_that_were_guessed_are_told() {
         let folder = Folder::with("log.swf", log(missing));
         for command in [&["run"][..], &["compare"], &["predict"]] {
             let input = if command[0] == "predict" { vec!["log.swf"] } else { vec!["-w", "log.swf", "-p", "easy"] };
-            let told = if wanted { format!("{missing} of 40 jobs {told}") } else { told.to_string() };
-            let done = folder.run(&[command, &["--missing-estimate", option], &input].concat());
-            assert_eq!(done.err.contains(&told), wanted, "{command:?} {missing} {option}: {}", done.err);
+            let note = if wanted { format!("{missing} of 40 jobs {text}") } else { text.to_string() };
+            let run = folder.run(&[command, &["--missing-estimate", option], &input].concat());
+            assert_eq!(run.err.contains(&note), wanted, "{command:?} {missing} {option}: {}", run.err);
         }
     }
 }
@@ -259,18 +262,18 @@ fn estimates_that_are_run_times_are_told_of() {
         let jobs = (1..=150).map(|n| line(n, 10 * n, 30, 1, if n <= exact { 30 } else { 60 }));
         std::iter::once("; MaxProcs: 4\n".to_string()).chain(jobs).collect()
     };
-    for (exact, wanted) in [(150, true), (50, true), (49, false), (0, false)] {
+    for (exact, is_noted) in [(150, true), (50, true), (49, false), (0, false)] {
         let folder = Folder::with("log.swf", log(exact));
-        let told = if wanted {
+        let note = if is_noted {
             format!("{exact} of 150 jobs run exactly as long as their estimates")
         } else {
             "jobs run exactly as long".into()
         };
-        let done = folder.run(&["run", "-w", "log.swf", "-p", "easy"]);
-        assert_eq!(done.err.contains(&told), wanted, "{exact}: {}", done.err);
+        let run = folder.run(&["run", "-w", "log.swf", "-p", "easy"]);
+        assert_eq!(run.err.contains(&note), is_noted, "{exact}: {}", run.err);
         // Not where they are to be exact.
-        let done = folder.run(&["run", "-w", "log.swf", "-p", "easy", "--overrun", "exact"]);
-        assert!(!done.err.contains("jobs run exactly as long"), "{exact}: {}", done.err);
+        let run = folder.run(&["run", "-w", "log.swf", "-p", "easy", "--overrun", "exact"]);
+        assert!(!run.err.contains("jobs run exactly as long"), "{exact}: {}", run.err);
     }
 }
 
@@ -284,11 +287,11 @@ fn a_load_is_aimed_at() {
         let json = folder.run(&["run", "log.swf", "-p", "easy", "--load-to", target, "--format", "json"]).json();
         assert_eq!(json["workload"]["load"], 0.7, "{json}");
     }
-    let both = folder.run(&["run", "log.swf", "-p", "easy", "--load-to", "0.7", "--load", "2"]).fails(2);
-    assert_says(&both, &["--load-to", "--load"]);
+    let conflict = folder.run(&["run", "log.swf", "-p", "easy", "--load-to", "0.7", "--load", "2"]).fails(2);
+    assert_says(&conflict, &["--load-to", "--load"]);
     for wrong in ["0", "-1", "11", "much"] {
-        let said = folder.run(&["run", "log.swf", "-p", "easy", &format!("--load-to={wrong}")]).fails(2);
-        assert_says(&said, &["such as 0.9 or 90%"]);
+        let error = folder.run(&["run", "log.swf", "-p", "easy", &format!("--load-to={wrong}")]).fails(2);
+        assert_says(&error, &["such as 0.9 or 90%"]);
     }
     // Jobs that arrive at once have no offered load.
     let log = format!("; MaxProcs: 4\n{}{}", line(1, 0, 10, 2, 10), line(2, 0, 30, 4, 30));
@@ -305,22 +308,22 @@ fn a_month_is_simulated_with_what_is_around_it() {
     let lines: String = jobs.iter().map(|&(number, submit, run)| line(number, submit, run, 4, run)).collect();
     let folder = Folder::with("log.swf", format!("; MaxProcs: 4\n; UnixStartTime: 0\n; TimeZoneString: UTC\n{lines}"));
     let of = |args: &[&str]| {
-        let all = ["run", "-w", "log.swf", "-p", "fcfs", "--quiet", "--format", "json", "--month", "1970-02"];
-        let report = folder.run(&[&all[..], args].concat()).json()["report"].clone();
+        let base_args = ["run", "-w", "log.swf", "-p", "fcfs", "--quiet", "--format", "json", "--month", "1970-02"];
+        let report = folder.run(&[&base_args[..], args].concat()).json()["report"].clone();
         let number = |value: &serde_json::Value| value.as_f64().expect("a number");
-        let trimmed = &report["trimmed"];
-        [number(&trimmed["seen"]), number(&trimmed["kept"]), number(&report["measures"]["wait"]["mean"])]
+        let trim = &report["trimmed"];
+        [number(&trim["seen"]), number(&trim["kept"]), number(&report["measures"]["wait"]["mean"])]
     };
     assert_eq!(of(&[]), [1.0, 1.0, 0.0]);
     // Job 1 ends on day 33, two days after job 2 was submitted.
-    let waited = 2.0 * day as f64;
-    assert_eq!(of(&["--around", "4d"]), [2.0, 1.0, waited]);
-    assert_eq!(of(&["--around", "33d"]), [3.0, 1.0, waited]);
+    let wait = 2.0 * day as f64;
+    assert_eq!(of(&["--around", "4d"]), [2.0, 1.0, wait]);
+    assert_eq!(of(&["--around", "33d"]), [3.0, 1.0, wait]);
     // The study takes a week of both; `--load 1` leaves the times.
-    assert_eq!(of(&["--as", "chiang2008", "--load", "1"]), [2.0, 1.0, waited]);
+    assert_eq!(of(&["--as", "chiang2008", "--load", "1"]), [2.0, 1.0, wait]);
     assert!(folder.run(&["run", "-w", "log.swf", "--around", "4d"]).err.contains("--month"));
-    let refused = ["compare", "log.swf", "-p", "easy", "--month", "1970-02", "--around", "4d", "--loads", "1,2"];
-    assert!(folder.run(&refused).err.contains("--around does not go with --loads"));
+    let conflict = ["compare", "log.swf", "-p", "easy", "--month", "1970-02", "--around", "4d", "--loads", "1,2"];
+    assert!(folder.run(&conflict).err.contains("--around does not go with --loads"));
 }
 
 /// Under fcfs jobs 1 to 4 wait 0, 90, 130 and 120 s. The file has a priority for user 5 and one for
@@ -354,12 +357,12 @@ fn categories_of_ones_own() {
         (scheme["scheme"].as_str().expect("a scheme").to_string(), categories.map(text).collect::<Vec<_>>())
     };
     // They run for 100, 50, 30 and 100 s.
-    let (scheme, found) = of(&["--by", "classes(run=50s/1m)"]);
+    let (scheme, classes) = of(&["--by", "classes(run=50s/1m)"]);
     assert_eq!(scheme, "classes(run=50/60)");
-    assert_eq!(found, ["≤50 s: 2 110.0", ">1 min: 2 60.0"]);
+    assert_eq!(classes, ["≤50 s: 2 110.0", ">1 min: 2 60.0"]);
     let args = ["compare", "log.swf", "-p", "slack", "-p", "fcfs", "--baseline", "fcfs", "--quiet", "--format", "json"];
-    let given = [&args[..], &["--by", "priority", "--priorities", "p.toml"]].concat();
-    let json = folder.run(&given).json();
+    let run_args = [&args[..], &["--by", "priority", "--priorities", "p.toml"]].concat();
+    let json = folder.run(&run_args).json();
     let categories = json["results"][0]["report"]["categories"][0]["categories"].as_array().expect("a list").clone();
     let names: Vec<&str> = categories.iter().filter_map(|c| c["name"].as_str()).collect();
     assert_eq!(names, ["up 0, pp -inf", "up 0, pp 0", "up 0.5, pp 0"]);
@@ -380,13 +383,13 @@ fn categories_of_ones_own() {
 #[test]
 fn a_schedule_has_the_bounds_that_were_promised() {
     let folder = Folder::with("log.swf", four());
-    let promised = |policy: &str| {
+    let promises = |policy: &str| {
         folder.run(&["run", "-w", "log.swf", "-p", policy, "--jobs", "out.csv", "--quiet"]).ok();
         let csv = folder.read("out.csv");
         csv.lines().skip(1).map(|line| line.rsplit(',').next().unwrap_or_default().to_string()).collect::<Vec<_>>()
     };
-    assert_eq!(promised("fcfs"), ["", "", "", ""]);
-    assert_eq!(promised("easy")[..2], ["", "100"]);
-    assert_eq!(promised("conservative")[..2], ["", "100"]);
-    assert_eq!(promised("slack")[1], "5455");
+    assert_eq!(promises("fcfs"), ["", "", "", ""]);
+    assert_eq!(promises("easy")[..2], ["", "100"]);
+    assert_eq!(promises("conservative")[..2], ["", "100"]);
+    assert_eq!(promises("slack")[1], "5455");
 }

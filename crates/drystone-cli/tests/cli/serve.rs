@@ -143,10 +143,12 @@ fn wrong_input_is_answered_with_the_sentence_of_the_command() {
         let sentence = folder.run(&[command, &["--quiet"]].concat()).fails(2);
         let sentence = sentence.strip_prefix("error: ").expect("an error").lines().next().expect("a line");
         assert_eq!(status, 400, "{path}: {page}");
-        let shown = page.split("class=\"bad\">").nth(1).and_then(|rest| rest.split("</p>").next()).expect("a sentence");
-        let shown = shown.replace("<code>", "`").replace("</code>", "`");
-        let shown = shown.replace("&#39;", "'").replace("&lt;", "<").replace("&gt;", ">").replace("&quot;", "\"");
-        assert!(shown.starts_with(sentence), "{path}: {shown}\n{sentence}");
+        let page_sentence =
+            page.split("class=\"bad\">").nth(1).and_then(|rest| rest.split("</p>").next()).expect("a sentence");
+        let page_sentence = page_sentence.replace("<code>", "`").replace("</code>", "`");
+        let page_sentence =
+            page_sentence.replace("&#39;", "'").replace("&lt;", "<").replace("&gt;", ">").replace("&quot;", "\"");
+        assert!(page_sentence.starts_with(sentence), "{path}: {page_sentence}\n{sentence}");
     }
     let (status, page) = server.get("/gantt.html");
     assert!(status == 404 && page.contains("There is no page"), "{page}");
@@ -176,9 +178,9 @@ fn only_this_machine_is_served() {
     let (status, _) = server.ask("GET / HTTP/1.1\r\nHost: elsewhere.example\r\nConnection: close\r\n\r\n");
     assert_eq!(status, 403);
     // What a page of another site embeds begins no work; a link of it leads here.
-    let embedded = "Host: HOST\r\nSec-Fetch-Site: cross-site\r\nConnection: close\r\nSec-Fetch-Dest:";
-    assert_eq!(server.ask(&format!("GET /explain?job=1 HTTP/1.1\r\n{embedded} image\r\n\r\n")).0, 403);
-    assert_eq!(server.ask(&format!("GET /whatif HTTP/1.1\r\n{embedded} document\r\n\r\n")).0, 200);
+    let headers = "Host: HOST\r\nSec-Fetch-Site: cross-site\r\nConnection: close\r\nSec-Fetch-Dest:";
+    assert_eq!(server.ask(&format!("GET /explain?job=1 HTTP/1.1\r\n{headers} image\r\n\r\n")).0, 403);
+    assert_eq!(server.ask(&format!("GET /whatif HTTP/1.1\r\n{headers} document\r\n\r\n")).0, 200);
     for method in ["POST", "PUT", "DELETE"] {
         let head = "Host: HOST\r\nContent-Length: 0\r\nConnection: close\r\n\r\n";
         assert_eq!(server.ask(&format!("{method} / HTTP/1.1\r\n{head}")).0, 405, "{method}");

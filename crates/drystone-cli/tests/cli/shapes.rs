@@ -25,15 +25,15 @@ fn compare_knows_sizes_and_power() {
     assert_eq!(sizes(1)["power"]["energy"].as_u64(), Some(90_000));
     assert_eq!(sizes(1)["kinds"][1]["kind"], "malleable");
     // A cluster runs the one and not the other.
-    let how = |at: usize| json["summary"]["does"][at]["how"].to_string();
-    assert!(how(0).contains("which starts the jobs of a Slurm cluster"), "{}", how(0));
-    assert!(how(1).contains("chooses no sizes of jobs"), "{}", how(1));
+    let availability = |at: usize| json["summary"]["does"][at]["how"].to_string();
+    assert!(availability(0).contains("which starts the jobs of a Slurm cluster"), "{}", availability(0));
+    assert!(availability(1).contains("chooses no sizes of jobs"), "{}", availability(1));
     let text = folder.run(&[&["compare"], &SHAPES[..], &more, &["--quiet"]].concat()).ok();
     assert!(text.contains("Sizes of jobs") && text.contains("Power"), "{text}");
     let csv = folder.run(&[&["compare"], &SHAPES[..], &more, &["--format", "csv", "--quiet"]].concat()).ok();
     let heads: Vec<&str> = csv.lines().next().expect("a head").split(',').collect();
     assert!(
-        ["slowdown_ref", "useful", "grows", "rigid_wait", "energy", "carbon"].iter().all(|one| heads.contains(one))
+        ["slowdown_ref", "useful", "grows", "rigid_wait", "energy", "carbon"].iter().all(|head| heads.contains(head))
     );
     // Without sizes there are no such columns.
     let csv = folder.run(&["compare", "log.swf", "--policy", "easy", "--format", "csv", "--quiet"]).ok();
@@ -46,8 +46,8 @@ fn compare_knows_sizes_and_power() {
         output.out,
         output.err
     );
-    let refused = folder.run(&[&["compare"], &SHAPES[..], &["--headroom"]].concat()).fails(2);
-    assert!(refused.contains("--headroom does not go with --shapes"), "{refused}");
+    let error = folder.run(&[&["compare"], &SHAPES[..], &["--headroom"]].concat()).fails(2);
+    assert!(error.contains("--headroom does not go with --shapes"), "{error}");
 }
 
 /// 500 W, and a job that draws 800 W at its preferred size and 400 W at four processors. Policies
@@ -95,8 +95,8 @@ fn explain_and_gantt_tell_sizes() {
     let options = ["--policy", "easy(resize=both)"];
     let story = folder.run(&[&["explain"], &SHAPES[..], &options, &["--job", "1"]].concat()).ok();
     assert!(story.contains("shrinks from 8 to 4 processors") && story.contains("grows from 4 to 8"), "{story}");
-    let refused = folder.run(&[&["explain"], &SHAPES[..], &options, &["--job", "1", "--why-not"]].concat()).fails(2);
-    assert!(refused.contains("--why-not does not go with --shapes"), "{refused}");
+    let error = folder.run(&[&["explain"], &SHAPES[..], &options, &["--job", "1", "--why-not"]].concat()).fails(2);
+    assert!(error.contains("--why-not does not go with --shapes"), "{error}");
     folder.run(&[&["gantt"], &SHAPES[..], &options, &["--out", "chart.json", "--quiet"]].concat()).ok();
     let chart: serde_json::Value = serde_json::from_str(&folder.read("chart.json")).expect("JSON");
     let bars: Vec<i64> = chart["bars"].as_array().expect("bars").iter().filter_map(serde_json::Value::as_i64).collect();
@@ -133,8 +133,8 @@ fn schedules_and_stories_tell_paces() {
     let schedule = folder.read("jobs.csv");
     assert!(schedule.lines().next().is_some_and(|head| head.ends_with(",energy")), "{schedule}");
     folder.write("shapes.csv", "job,paces\n1,1:200 0.8:200\n");
-    let refused = folder.run(&[&["run"], &SHAPES[..], &options].concat()).fails(2);
-    assert!(refused.contains("line 2") && refused.contains("leave it out"), "{refused}");
+    let error = folder.run(&[&["run"], &SHAPES[..], &options].concat()).fails(2);
+    assert!(error.contains("line 2") && error.contains("leave it out"), "{error}");
 }
 
 #[test]
@@ -181,8 +181,8 @@ fn what_is_wrong_has_a_place_and_a_remedy() {
     let folder = folder();
     let fails = |option: &str, text: &str, more: &[&str]| {
         folder.write("wrong.csv", text);
-        let given = [&["compare", "log.swf", "--policy", "easy", option, "wrong.csv"], more].concat();
-        folder.run(&given).fails(2)
+        let run_args = [&["compare", "log.swf", "--policy", "easy", option, "wrong.csv"], more].concat();
+        folder.run(&run_args).fails(2)
     };
     for (option, text, more, parts) in [
         ("--shapes", "job,kind,min\n1,moldable,9\n", &[][..], &["wrong.csv, line 2", "job 1"][..]),

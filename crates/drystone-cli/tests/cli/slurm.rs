@@ -44,8 +44,8 @@ fn what_is_wrong_in_a_configuration_is_told_once() {
     ] {
         let ran = folder.run(&args);
         assert_eq!(ran.code, 0, "{args:?}: {}", ran.err);
-        for told in TOLD {
-            assert_eq!(ran.err.matches(told).count(), 1, "{args:?}: `{told}` in\n{}", ran.err);
+        for remark in TOLD {
+            assert_eq!(ran.err.matches(remark).count(), 1, "{args:?}: `{remark}` in\n{}", ran.err);
         }
         assert!(!ran.err.contains("preempt_strict_order"), "it is modelled: {}", ran.err);
         let quiet = folder.run(&[&args[..], &["--quiet"]].concat());
@@ -64,8 +64,8 @@ fn an_import_tells_what_is_wrong_in_the_configuration() {
     );
     let ran = folder.run(&["import", "jobs.psv", "--machine", "slurm.conf", "--timezone", "UTC", "--out", "site"]);
     assert_eq!(ran.code, 0, "{}", ran.err);
-    for told in TOLD {
-        assert_eq!(ran.err.matches(told).count(), 1, "`{told}` in\n{}", ran.err);
+    for remark in TOLD {
+        assert_eq!(ran.err.matches(remark).count(), 1, "`{remark}` in\n{}", ran.err);
     }
 }
 
@@ -94,21 +94,21 @@ fn explain_tells_what_passes_said() {
         let args = ["explain", "--workload", "log.swf", "--job", job, "--policy", policy, "--no-what-if"];
         folder.run(&[&args[..], more].concat())
     };
-    let told = explain("2", "slurm", &[]).ok();
+    let story = explain("2", "slurm", &[]).ok();
     for part in [
         "Passes of Slurm's schedulers that considered it:\n",
         "main passes: it did not fit, and kept its partition from the jobs behind it; too few nodes were idle\n",
         "backfill passes: planned to start 10.0 min after it came; too few nodes were idle\n",
         ": it started\n",
     ] {
-        assert!(says(&told, part), "`{part}` is missing in:\n{told}");
+        assert!(says(&story, part), "`{part}` is missing in:\n{story}");
     }
-    let told = explain("3", "slurm(bf_max_job_test=1)", &[]).ok();
-    assert!(says(&told, "the pass ended before it, by bf_max_job_test; idle nodes would have been enough"), "{told}");
+    let story = explain("3", "slurm(bf_max_job_test=1)", &[]).ok();
+    assert!(says(&story, "the pass ended before it, by bf_max_job_test; idle nodes would have been enough"), "{story}");
     let json = explain("3", "slurm(bf_max_job_user=1)", &["--format", "json"]).json();
     let passes = json["passes"].as_array().expect("passes");
-    let skipped = passes.iter().find(|said| said["verdict"] == "skipped").expect("a pass that skips it");
-    assert_eq!((&skipped["pass"], &skipped["by"]), (&"backfill".into(), &"bf_max_job_user".into()));
+    let pass = passes.iter().find(|pass| pass["verdict"] == "skipped").expect("a pass that skips it");
+    assert_eq!((&pass["pass"], &pass["by"]), (&"backfill".into(), &"bf_max_job_user".into()));
     // No other policy has such passes.
     assert!(explain("3", "easy", &["--format", "json"]).json().get("passes").is_none());
 }
@@ -223,19 +223,19 @@ fn gpu_site() -> Folder {
 fn the_baseline_of_a_site_is_its_own_slurm() {
     let folder = gpu_site();
     let own = "slurm(site/slurm.conf)";
-    let compared = folder.run(&["compare", "site", "--trim", "all", "--format", "json"]).json();
-    assert_eq!(compared["baseline"], own);
-    let result = &compared["results"][0];
+    let comparison = folder.run(&["compare", "site", "--trim", "all", "--format", "json"]).json();
+    assert_eq!(comparison["baseline"], own);
+    let result = &comparison["results"][0];
     assert_eq!(result["policy"]["text"], own);
     let wait = result["report"]["measures"]["wait"]["max"].as_f64();
     assert!(wait.is_some_and(|wait| (3_450.0..3_560.0).contains(&wait)), "{}", result["report"]["measures"]["wait"]);
-    let told = folder.run(&["fidelity", "site", "--warm-up", "0", "--seeds", "0"]).ok();
-    assert!(told.starts_with("toy replayed under slurm(site/slurm.conf)\n"), "{told}");
-    assert!(told.contains("baseline: easy"), "{told}");
-    let told = folder.run(&["explain", "--workload", "site", "--job", "3", "--no-what-if"]).ok();
-    assert!(says(&told, "it did not fit, and kept its partition from the jobs behind it"), "{told}");
-    let told = folder.run(&["explain", "--workload", "site", "--job", "3", "--why-not"]).ok();
-    assert!(says(&told, "but of the 4 of gpu that it asks for, only 3 were free"), "{told}");
+    let text = folder.run(&["fidelity", "site", "--warm-up", "0", "--seeds", "0"]).ok();
+    assert!(text.starts_with("toy replayed under slurm(site/slurm.conf)\n"), "{text}");
+    assert!(text.contains("baseline: easy"), "{text}");
+    let story = folder.run(&["explain", "--workload", "site", "--job", "3", "--no-what-if"]).ok();
+    assert!(says(&story, "it did not fit, and kept its partition from the jobs behind it"), "{story}");
+    let story = folder.run(&["explain", "--workload", "site", "--job", "3", "--why-not"]).ok();
+    assert!(says(&story, "but of the 4 of gpu that it asks for, only 3 were free"), "{story}");
 }
 
 /// Plain `slurm` on a site is its own Slurm: the same waits, and no job without nodes.
@@ -246,8 +246,8 @@ fn plain_slurm_is_the_sites_own() {
         folder.run(&["run", "site", "-p", policy, "--format", "json"]).json()["report"]["measures"]["wait"].clone()
     };
     assert_eq!(waits("slurm"), waits("slurm:site/slurm.conf"));
-    let found = |policy: &str| folder.run(&["fidelity", "site", "-p", policy, "--format", "json"]).json();
-    assert_eq!(found("slurm")["policy"], found("slurm:site/slurm.conf")["policy"]);
+    let fidelity = |policy: &str| folder.run(&["fidelity", "site", "-p", policy, "--format", "json"]).json();
+    assert_eq!(fidelity("slurm")["policy"], fidelity("slurm:site/slurm.conf")["policy"]);
 }
 
 /// Without a `slurm.conf` no policy is a site's own, and `explain` asks for one.
@@ -258,8 +258,8 @@ fn a_site_without_its_slurm_has_no_policy_of_its_own() {
     assert_eq!(folder.run(&args).code, 0);
     let err = folder.run(&["explain", "--workload", "bare", "--job", "3"]).fails(2);
     assert!(err.contains("--policy is missing"), "{err}");
-    let told = folder.run(&["fidelity", "bare", "--warm-up", "0", "--seeds", "0"]).ok();
-    assert!(told.contains("replayed under easy"), "{told}");
+    let text = folder.run(&["fidelity", "bare", "--warm-up", "0", "--seeds", "0"]).ok();
+    assert!(text.contains("replayed under easy"), "{text}");
 }
 
 /// Slurm names an announced outage into which a limit reaches.
@@ -269,10 +269,10 @@ fn explain_names_the_outage_that_a_limit_reaches_into() {
     folder.write("out.csv", "begin,end,procs,announced\n3600,7200,4,0\n");
     let args = ["explain", "--workload", "log.swf", "--outages", "out.csv", "--job", "1", "--why-not"];
     for policy in ["slurm", "easy"] {
-        let told = folder.run(&[&args[..], &["--policy", policy]].concat()).ok();
+        let story = folder.run(&[&args[..], &["--policy", policy]].concat()).ok();
         let reason =
             "enough for its 1, but its limit reaches into the outage announced for 3600, 59.8 min after it came";
-        assert!(says(&told, reason), "{policy}: {told}");
+        assert!(says(&story, reason), "{policy}: {story}");
     }
 }
 
@@ -298,13 +298,13 @@ impl Row {
         let Row { id, partition, submit, start, end, asks: (nodes, cpus), nodes: list } = self;
         let submit = BEGIN + submit;
         let end = BEGIN + end;
-        let (begin, ran, state, held) = match start {
+        let (begin, ran, state, allocation) = match start {
             Some(start) => ((BEGIN + start).to_string(), end - BEGIN - start, "COMPLETED", (*cpus, *nodes)),
             None => ("Unknown".to_string(), 0, "CANCELLED by 1000", (0, *nodes)),
         };
         format!(
             "{id}|ada|lab|{partition}|{submit}|{submit}|{begin}|{end}|{ran}|60|{state}|{cpus}|{}|{nodes}|{}|{list}\n",
-            held.0, held.1
+            allocation.0, allocation.1
         )
     }
 }
@@ -377,9 +377,9 @@ fn jobs_that_run_at_the_start_keep_their_nodes() {
     ];
     let folder = Folder::new();
     import(&folder, &conf, &rows, &["--from", "2026-01-01T01:00:00"]);
-    let told = folder.run(&["explain", "--workload", "site", "--job", "4", "--no-what-if"]).ok();
+    let story = folder.run(&["explain", "--workload", "site", "--job", "4", "--no-what-if"]).ok();
     // 01:40:00 is 6,000 s after the beginning of the dump.
-    assert!(told.contains("2026-01-01 01:40:0"), "{told}");
+    assert!(story.contains("2026-01-01 01:40:0"), "{story}");
 }
 
 /// Outages that `workload outages` draws, under the defaults of Slurm: no crash, every job starts,
@@ -391,8 +391,8 @@ fn drawn_outages_leave_every_job_its_turn() {
     for seed in ["1", "2", "3", "4", "5"] {
         let args = ["workload", "outages", "log.swf", "--node", "8", "--seed", seed, "--quiet"];
         folder.write("out.csv", folder.run(&args).ok());
-        let found = starts(&folder, &["--workload", "log.swf", "--outages", "out.csv"]);
-        assert_eq!(found.len(), 200, "seed {seed}");
+        let rows = starts(&folder, &["--workload", "log.swf", "--outages", "out.csv"]);
+        assert_eq!(rows.len(), 200, "seed {seed}");
     }
 }
 
@@ -403,8 +403,8 @@ fn an_outage_that_reaches_into_the_log_is_waited_for() {
     let folder =
         Folder::with("log.swf", format!("; MaxProcs: 2\n{}{}", line(1, 100, 60, 2, 600), line(2, 900, 60, 1, 600)));
     folder.write("out.csv", "begin,end,processors\n50,500,1\n");
-    let found = starts(&folder, &["--workload", "log.swf", "--outages", "out.csv"]);
-    assert!(matches!(found[..], [(1, 500..=503), (2, 900..=903)]), "{found:?}");
+    let rows = starts(&folder, &["--workload", "log.swf", "--outages", "out.csv"]);
+    assert!(matches!(rows[..], [(1, 500..=503), (2, 900..=903)]), "{rows:?}");
 }
 
 /// A maintenance of the whole machine that is announced from the start: jobs whose limits reach
@@ -414,9 +414,9 @@ fn jobs_wait_for_an_announced_maintenance_that_their_limits_reach() {
     let jobs = [line(1, 10, 600, 1, 31_536_000), line(2, 20, 600, 1, 3_600), line(3, 603_000, 600, 1, 3_600)];
     let folder = Folder::with("log.swf", format!("; MaxProcs: 4\n{}", jobs.concat()));
     folder.write("out.csv", "begin,end,procs,announced\n604800,691200,4,0\n");
-    let mut found = starts(&folder, &["--workload", "log.swf", "--outages", "out.csv"]);
-    found.sort_unstable();
-    assert!(matches!(found[..], [(1, 691_200..=691_262), (2, 20..=23), (3, 691_200..=691_262)]), "{found:?}");
+    let mut rows = starts(&folder, &["--workload", "log.swf", "--outages", "out.csv"]);
+    rows.sort_unstable();
+    assert!(matches!(rows[..], [(1, 691_200..=691_262), (2, 20..=23), (3, 691_200..=691_262)]), "{rows:?}");
 }
 
 /// A job of more processors than its partition has, and a partition that is down by the file and
@@ -431,16 +431,16 @@ fn a_partition_that_is_too_small_or_down_stops_nothing() {
         Row { id: 3, partition: "p", submit: 900, start: Some(905), end: 1_000, asks: (1, 4), nodes: "n1" },
     ];
     let folder = Folder::new();
-    let told = import(&folder, conf, &rows, &[]);
+    let notes = import(&folder, conf, &rows, &[]);
     for sentence in [
         "1 job asks in the partition half for 16 processors, such as 1: the partition is smaller: another partition of the same nodes",
         "off: a State other than UP; in simulations its jobs start as if it was UP",
     ] {
-        assert_eq!(told.matches(sentence).count(), 1, "`{sentence}` in\n{told}");
+        assert_eq!(notes.matches(sentence).count(), 1, "`{sentence}` in\n{notes}");
     }
-    let mut found = starts(&folder, &["site"]);
-    found.sort_unstable();
-    assert!(matches!(found[..], [(1, 0..=5), (2, 700..=705), (3, 900..=905)]), "{found:?}");
+    let mut job_starts = starts(&folder, &["site"]);
+    job_starts.sort_unstable();
+    assert!(matches!(job_starts[..], [(1, 0..=5), (2, 700..=705), (3, 900..=905)]), "{job_starts:?}");
     for command in ["fidelity", "advise", "compare"] {
         folder.run(&[command, "site", "--quiet"]).ok();
     }
@@ -457,9 +457,9 @@ fn plain_slurm_is_that_of_each_pool() {
     ];
     let folder = Folder::new();
     import(&folder, &conf, &rows, &[]);
-    let mut found = starts(&folder, &["site"]);
-    found.sort_unstable();
-    assert!(matches!(found[..], [(1, 0..=5), (2, 10..=15), (3, 695..=705)]), "{found:?}");
+    let mut job_starts = starts(&folder, &["site"]);
+    job_starts.sort_unstable();
+    assert!(matches!(job_starts[..], [(1, 0..=5), (2, 10..=15), (3, 695..=705)]), "{job_starts:?}");
 }
 
 /// `gres.conf` in the folder of `slurm.conf` is read, as Slurm does.
@@ -468,8 +468,8 @@ fn gres_conf_is_found_beside_slurm_conf() {
     let folder = Folder::with("gres.conf", "NodeName=n1 Name=gpu Type=k80 Count=2\n");
     let conf = PAIR.replace("CPUs=4", "CPUs=4 Gres=gpu:4");
     let rows = [Row { id: 1, partition: "p", submit: 0, start: Some(5), end: 605, asks: (1, 4), nodes: "n1" }];
-    let told = import(&folder, &conf, &rows, &[]);
-    assert!(told.contains("gres.conf: n1 has gpu:k80:2, and slurm.conf says gpu:4: slurm.conf counts"), "{told}");
+    let notes = import(&folder, &conf, &rows, &[]);
+    assert!(notes.contains("gres.conf: n1 has gpu:k80:2, and slurm.conf says gpu:4: slurm.conf counts"), "{notes}");
 }
 
 /// A reservation of `Nodes=ALL`, printed as a paragraph, takes the whole machine; one on nodes that
@@ -486,9 +486,9 @@ fn a_reservation_of_all_nodes_is_of_all_nodes() {
          Nodes=ALL NodeCnt=2 CoreCnt=8 Flags=MAINT\n   Users=root\n\n\
          ReservationName=ghost StartTime=2026-01-01T01:00:00 EndTime=2026-01-01T02:00:00 Duration=01:00:00\n   Nodes=zz1\n",
     );
-    let told = import(&folder, PAIR, &rows, &["--events", "res.txt"]);
+    let notes = import(&folder, PAIR, &rows, &["--events", "res.txt"]);
     let sentence = "1 node of an event or reservation is named by no description and no job, such as zz1: left out";
-    assert_eq!(told.matches(sentence).count(), 1, "{told}");
-    let found = starts(&folder, &["site"]);
-    assert!(found.iter().any(|(job, start)| *job == 2 && (7_200..=7_262).contains(start)), "{found:?}");
+    assert_eq!(notes.matches(sentence).count(), 1, "{notes}");
+    let job_starts = starts(&folder, &["site"]);
+    assert!(job_starts.iter().any(|(job, start)| *job == 2 && (7_200..=7_262).contains(start)), "{job_starts:?}");
 }

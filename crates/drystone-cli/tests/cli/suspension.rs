@@ -17,8 +17,8 @@ fn folder(jobs: &[String]) -> Folder {
 
 /// The rows of `--segments`, without the header.
 fn segments(folder: &Folder, args: &[&str]) -> Vec<String> {
-    let all = [&["run", "-w", "log.swf", "--quiet", "--segments", "out.csv"], args].concat();
-    folder.run(&all).ok();
+    let words = [&["run", "-w", "log.swf", "--quiet", "--segments", "out.csv"], args].concat();
+    folder.run(&words).ok();
     let csv = folder.read("out.csv");
     let mut lines = csv.lines().map(str::to_string);
     assert_eq!(lines.next().as_deref(), Some("job_id,start,end,procs,processors,then"));
@@ -87,10 +87,10 @@ fn segments_show_who_ran_where_until_when() {
 #[test]
 fn segments_are_of_one_simulation_without_stalls() {
     let folder = folder(&jobs());
-    for other in ["--each-month", "--stalls"] {
-        let run = folder.run(&["run", "-w", "log.swf", "-p", "ss", "--segments", "out.csv", other]);
+    for option in ["--each-month", "--stalls"] {
+        let run = folder.run(&["run", "-w", "log.swf", "-p", "ss", "--segments", "out.csv", option]);
         let error = run.fails(2);
-        assert!(error.contains("--segments") && error.contains(other), "{error}");
+        assert!(error.contains("--segments") && error.contains(option), "{error}");
     }
     assert_eq!(folder.names(), ["log.swf"]);
 }
@@ -121,9 +121,9 @@ fn a_platform_charges_for_suspensions() {
     let plain = segments(&folder, &["-p", "easy"]);
     assert_eq!(segments(&folder, &["-p", "easy", "--platform", "machine.toml"]), plain);
     let run = ["run", "-w", "log.swf", "--platform", "machine.toml", "-p"];
-    let said = |policy: &str| folder.run(&[&run[..], &[policy]].concat()).err;
-    let none = "no counted job was suspended";
-    assert!(said("easy").contains(none) && !said("ss(sf=2)").contains(none), "{}", said("easy"));
+    let errors = |policy: &str| folder.run(&[&run[..], &[policy]].concat()).err;
+    let note = "no counted job was suspended";
+    assert!(errors("easy").contains(note) && !errors("ss(sf=2)").contains(note), "{}", errors("easy"));
     folder.write("machine.toml", "");
     let free = segments(&folder, &["-p", "ss(sf=2)"]);
     assert_eq!(segments(&folder, &["-p", "ss(sf=2)", "--platform", "machine.toml"]), free);
@@ -135,8 +135,8 @@ fn results_name_the_platform_they_were_made_with() {
     let folder = folder(&jobs());
     folder.write("machine.toml", "[suspension]\nrate = 4\n");
     let run = |args: &[&str]| {
-        let all = [&["run", "-w", "log.swf", "-p", "ss(sf=2)", "--format", "json"], args].concat();
-        folder.run(&all).json()["experiment"]["platform"].clone()
+        let words = [&["run", "-w", "log.swf", "-p", "ss(sf=2)", "--format", "json"], args].concat();
+        folder.run(&words).json()["experiment"]["platform"].clone()
     };
     assert!(run(&[]).is_null());
     let first = run(&["--platform", "machine.toml"]);

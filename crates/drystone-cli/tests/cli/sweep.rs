@@ -46,8 +46,8 @@ fn no_store_is_made_of_another_file() {
 #[cfg(unix)]
 fn a_named_pipe_is_no_store() {
     let folder = small();
-    let made = std::process::Command::new("mkfifo").arg(folder.path("pipe")).status().expect("runs");
-    assert!(made.success());
+    let status = std::process::Command::new("mkfifo").arg(folder.path("pipe")).status().expect("runs");
+    assert!(status.success());
     for args in
         [vec!["sweep", "study.toml", "--store", "pipe"], vec!["sweep", "status", "pipe"], vec!["sweep", "rank", "pipe"]]
     {
@@ -68,8 +68,8 @@ fn a_small_study_from_plan_to_export() {
     folder.write("study.toml", format!("metrics = {metrics:?}\n{SMALL}"));
     let plan = folder.run(&["sweep", "study.toml", "--dry-run"]).ok();
     assert!(plan.contains("configurations  6") && !plan.contains("predicted time"), "{plan}");
-    let tried = folder.run(&["sweep", "study.toml", "--dry-run", "--trial", "1s"]).ok();
-    assert!(tried.contains("configurations  6") && tried.contains("predicted time"), "{tried}");
+    let trial = folder.run(&["sweep", "study.toml", "--dry-run", "--trial", "1s"]).ok();
+    assert!(trial.contains("configurations  6") && trial.contains("predicted time"), "{trial}");
     assert!(folder.run(&["sweep", "study.toml", "--trial", "1s"]).fails(2).contains("--dry-run"));
     assert_eq!(folder.names(), ["four.swf", "study.toml"], "a dry run writes nothing");
     let ran = folder.run(&["sweep", "study.toml"]).ok();
@@ -114,9 +114,9 @@ fn rankings_and_fronts() {
     assert!(table.contains("size<=2,order=fcfs") && table.contains("Ranks by value of size"), "{table}");
     let rank = folder.run(&[&args[..], &["--format", "json"]].concat()).json();
     assert_eq!(rank["subspaces"][0]["spread"]["count"], 2);
-    let ranked = rank["ranked"].as_array().expect("a list");
-    assert_eq!(ranked.len(), 6);
-    assert!(ranked.windows(2).all(|w| w[0]["degradation"].as_f64() <= w[1]["degradation"].as_f64()));
+    let ranking = rank["ranked"].as_array().expect("a list");
+    assert_eq!(ranking.len(), 6);
+    assert!(ranking.windows(2).all(|w| w[0]["degradation"].as_f64() <= w[1]["degradation"].as_f64()));
     // The two of the subspace have their own ranks: one is in the first bin, one in the eleventh.
     let within = &rank["subspaces"][0]["distributions"];
     assert_eq!((&within[0]["parameter"], within.as_array().map(Vec::len)), (&"size".into(), Some(1)), "{within}");
@@ -137,19 +137,24 @@ fn rankings_and_fronts() {
     );
     let front = folder.run(&["sweep", "pareto", "study.db", "--format", "json"]).json();
     assert!(!front["front"].as_array().expect("a list").is_empty());
-    for told in [&rank, &front] {
-        assert_eq!((&told["study"], &told["drystone"]), (&"study".into(), &env!("CARGO_PKG_VERSION").into()), "{told}");
+    for answer in [&rank, &front] {
+        assert_eq!(
+            (&answer["study"], &answer["drystone"]),
+            (&"study".into(), &env!("CARGO_PKG_VERSION").into()),
+            "{answer}"
+        );
     }
     let error = folder.run(&["sweep", "rank", "study.db", "--subspace", "siz=2"]).fails(2);
     assert!(error.contains("order, size"), "{error}");
     let odd = folder.run(&["sweep", "rank", "study.db", "--subspace", "size=9,order=lxf"]);
     let warning = "--subspace size=9,order=lxf: no configuration has order=lxf; there is fcfs, sjf";
     assert!(odd.code == 0 && odd.err.contains(warning) && odd.err.contains("there is 1, 2, 3"), "{}", odd.err);
-    let none = folder.run(&["sweep", "rank", "study.db", "--subspace", "size=1,size=2"]);
+    let empty_subspace = folder.run(&["sweep", "rank", "study.db", "--subspace", "size=1,size=2"]);
     assert!(
-        none.code == 0 && none.err.contains("--subspace size=1,size=2: no configuration meets all of this"),
+        empty_subspace.code == 0
+            && empty_subspace.err.contains("--subspace size=1,size=2: no configuration meets all of this"),
         "{}",
-        none.err
+        empty_subspace.err
     );
     let error = folder.run(&["sweep", "rank", "study.db", "--subspace", "order<sjf"]).fails(2);
     assert!(error.contains("< compares numbers, and `sjf` is none"), "{error}");
@@ -273,7 +278,7 @@ fn a_signal_stops_in_order_and_the_same_command_goes_on() {
 fn stopped_by(name: &str, expected: i32) {
     let folder = long();
     let mut child = begin(&folder, "study.db");
-    while recorded(&folder, "study.db") == 0 && child.try_wait().is_ok_and(|ended| ended.is_none()) {
+    while recorded(&folder, "study.db") == 0 && child.try_wait().is_ok_and(|status| status.is_none()) {
         sleep(Duration::from_millis(20));
     }
     send(&child, name);
@@ -294,8 +299,8 @@ fn chunks_processes_and_merging_give_the_whole() {
         folder.run(&["sweep", "chunk", &format!("{k}/3"), "study.toml"]).ok();
     }
     let chunks = ["study-1-of-3.db", "study-2-of-3.db", "study-3-of-3.db"];
-    let merged = folder.run(&[&["sweep", "merge"], &chunks[..], &["--into", "all.db"]].concat()).ok();
-    assert!(merged.contains("results added         6") && merged.contains("still missing         0"), "{merged}");
+    let summary = folder.run(&[&["sweep", "merge"], &chunks[..], &["--into", "all.db"]].concat()).ok();
+    assert!(summary.contains("results added         6") && summary.contains("still missing         0"), "{summary}");
     assert_eq!(export(&folder, "all.db"), whole);
     folder.run(&["sweep", "study.toml", "--store", "processes.db", "--processes", "2"]).ok();
     assert_eq!(export(&folder, "processes.db"), whole);
@@ -318,9 +323,9 @@ fn rankings_mark_bounds_and_have_names() {
     assert_eq!(row("easy"), ["ours", "easy"]);
     assert_eq!(row("fcfs"), ["fcfs", "fcfs"]);
     let json = folder.run(&["sweep", "rank", "study.db", "--format", "json"]).json();
-    for ranked in json["ranked"].as_array().expect("a list") {
-        assert_eq!(ranked["clairvoyant"], ranked["policy"] == "perfect", "{ranked}");
-        assert_eq!(ranked["name"] == "ours", ranked["policy"] == "easy", "{ranked}");
+    for candidate in json["ranked"].as_array().expect("a list") {
+        assert_eq!(candidate["clairvoyant"], candidate["policy"] == "perfect", "{candidate}");
+        assert_eq!(candidate["name"] == "ours", candidate["policy"] == "easy", "{candidate}");
     }
 }
 
@@ -355,16 +360,16 @@ fn what_is_not_ranked_is_counted() {
     let folder = small();
     folder.run(&["sweep", "chunk", "1/3", "study.toml", "--store", "part.db"]).ok();
     folder.run(&["sweep", "merge", "part.db", "--into", "all.db"]).ok();
-    let recorded = recorded(&folder, "all.db");
-    assert!((1..6).contains(&recorded), "{recorded}");
+    let result_count = recorded(&folder, "all.db");
+    assert!((1..6).contains(&result_count), "{result_count}");
     let alone = "warning: part.db holds chunk 1/3 of its study alone; `drystone sweep merge` makes one of all";
     for command in ["rank", "pareto"] {
-        let said = |store: &str| folder.run(&["sweep", command, store]).err;
-        assert!(said("part.db").contains(alone) && !said("all.db").contains("alone"), "{}", said("part.db"));
+        let errors = |store: &str| folder.run(&["sweep", command, store]).err;
+        assert!(errors("part.db").contains(alone) && !errors("all.db").contains("alone"), "{}", errors("part.db"));
     }
-    let left = 6 - recorded;
-    let plural = if left == 1 { "" } else { "s" };
-    let warning = format!("warning: left out: {left} configuration{plural} without results");
+    let missing_count = 6 - result_count;
+    let plural = if missing_count == 1 { "" } else { "s" };
+    let warning = format!("warning: left out: {missing_count} configuration{plural} without results");
     for command in ["rank", "pareto"] {
         let ran = folder.run(&["sweep", command, "all.db"]);
         assert!(ran.err.contains(&warning), "{} does not say {warning}", ran.err);
@@ -382,12 +387,12 @@ fn a_metric_without_value_is_named() {
         [[policy]]\npolicy = \"easy\"\n[[policy]]\npolicy = \"fcfs\"\n";
     folder.write("study.toml", study);
     folder.run(&["sweep", "study.toml"]).ok();
-    let why = "warning: left out: 1 configuration without results or a value of reservation_error";
+    let warning = "warning: left out: 1 configuration without results or a value of reservation_error";
     for command in ["rank", "pareto"] {
         let ran = folder.run(&["sweep", command, "study.db"]);
-        assert!(ran.code == 0 && ran.err.contains(why), "{}", ran.err);
-        let chosen = folder.run(&["sweep", command, "study.db", "--metric", "wait_mean"]);
-        assert!(!chosen.err.contains("warning"), "{}", chosen.err);
+        assert!(ran.code == 0 && ran.err.contains(warning), "{}", ran.err);
+        let run = folder.run(&["sweep", command, "study.db", "--metric", "wait_mean"]);
+        assert!(!run.err.contains("warning"), "{}", run.err);
     }
 }
 
@@ -396,8 +401,8 @@ fn a_metric_without_value_is_named() {
 #[test]
 fn a_workload_of_which_no_job_counts_is_named() {
     let folder = small();
-    let other = "[[workload]]\nname = \"late\"\ntrim = \"submitted(5000,6000)\"\nfile = \"four.swf\"\n";
-    folder.write("study.toml", format!("{other}{SMALL}"));
+    let late_workload = "[[workload]]\nname = \"late\"\ntrim = \"submitted(5000,6000)\"\nfile = \"four.swf\"\n";
+    folder.write("study.toml", format!("{late_workload}{SMALL}"));
     let ran = folder.run(&["sweep", "study.toml"]);
     let warning = "warning: no job of late counts (submitted(5000,6000)): nothing is measured there";
     assert!(ran.code == 0 && ran.err.contains(warning) && !ran.err.contains("no job of four"), "{}", ran.err);
@@ -541,9 +546,10 @@ fn loads_take_ranges_and_logs_take_slices() {
     assert_eq!(loads("range.db").lines().count(), 6);
     let sql = "SELECT label, slice, jobs FROM workload ORDER BY rowid";
     let slices = folder.run(&["sweep", "query", "whole.db", sql, "--format", "json"]).json();
-    let all = folder.run(&["workload", "info", "four.swf", "--format", "json"]).json()["workload"]["jobs"].as_i64();
+    let job_count =
+        folder.run(&["workload", "info", "four.swf", "--format", "json"]).json()["workload"]["jobs"].as_i64();
     let jobs: i64 = slices.as_array().expect("rows").iter().filter_map(|row| row["jobs"].as_i64()).sum();
-    assert_eq!(Some(jobs), all);
+    assert_eq!(Some(jobs), job_count);
     assert_eq!(slices[0]["label"], "four ..20");
     for (more, part) in [
         ("load = { from = 0.8, to = 1.2 }", "a range of loads needs a `step`"),
@@ -567,22 +573,22 @@ fn rankings_have_tests_corrected_for_their_number() {
     );
     folder.run(&["sweep", "study.toml"]).ok();
     let rank = |more: &[&str]| folder.run(&[&["sweep", "rank", "study.db", "--format", "json"], more].concat()).json();
-    let found = rank(&[]);
-    assert_eq!((&found["tests"]["correction"], &found["tests"]["tested"]), (&"holm".into(), &3.into()), "{found}");
-    let ranked = found["ranked"].as_array().expect("a list");
-    assert!(ranked[0]["test"].is_null(), "the first is not tested against itself");
-    let last = &ranked.last().expect("four")["test"];
-    assert!(last["change"].as_f64() > Some(0.0) && last["p_holm"].as_f64() < Some(0.05), "{found}");
-    for one in &ranked[1..] {
-        let (p, corrected) = (one["test"]["p"].as_f64(), one["test"]["p_holm"].as_f64());
-        assert!(p <= corrected && corrected <= Some(1.0), "{one}");
+    let result = rank(&[]);
+    assert_eq!((&result["tests"]["correction"], &result["tests"]["tested"]), (&"holm".into(), &3.into()), "{result}");
+    let ranking = result["ranked"].as_array().expect("a list");
+    assert!(ranking[0]["test"].is_null(), "the first is not tested against itself");
+    let last = &ranking.last().expect("four")["test"];
+    assert!(last["change"].as_f64() > Some(0.0) && last["p_holm"].as_f64() < Some(0.05), "{result}");
+    for candidate in &ranking[1..] {
+        let (p, holm) = (candidate["test"]["p"].as_f64(), candidate["test"]["p_holm"].as_f64());
+        assert!(p <= holm && holm <= Some(1.0), "{candidate}");
     }
     // What `compare` says of the same change.
     let single = rank(&["--metric", "wait_mean", "--against", "easy(order=fcfs)"]);
     assert_eq!(single["tests"]["against"][0], 1);
     let of = |policy: &str| {
-        let all = single["ranked"].as_array().expect("a list");
-        all.iter().find(|one| one["policy"] == policy).expect("ranked")["test"].clone()
+        let list = single["ranked"].as_array().expect("a list");
+        list.iter().find(|candidate| candidate["policy"] == policy).expect("ranked")["test"].clone()
     };
     folder
         .run(&[
@@ -590,13 +596,16 @@ fn rankings_have_tests_corrected_for_their_number() {
             "made.swf",
         ])
         .ok();
-    let compared = folder.run(&["compare", "made.swf", "-p", "easy", "-p", "fcfs", "--format", "json"]).json();
-    let changes = compared["comparison"]["policies"][0]["changes"].as_array().expect("changes").clone();
+    let comparison = folder.run(&["compare", "made.swf", "-p", "easy", "-p", "fcfs", "--format", "json"]).json();
+    let changes = comparison["comparison"]["policies"][0]["changes"].as_array().expect("changes").clone();
     let wait = changes.iter().find(|change| change["metric"]["mean"] == "wait").expect("a change");
     for at in 0..2 {
-        let (ours, theirs) = (of("fcfs")["interval"][at].as_f64(), wait["interval"][at].as_f64());
-        let (ours, theirs) = (ours.expect("an interval"), theirs.expect("an interval"));
-        assert!((ours - theirs).abs() < 1e-9 * (1.0 + theirs.abs()), "{ours} {theirs}");
+        let (rank_bound, compare_bound) = (of("fcfs")["interval"][at].as_f64(), wait["interval"][at].as_f64());
+        let (rank_bound, compare_bound) = (rank_bound.expect("an interval"), compare_bound.expect("an interval"));
+        assert!(
+            (rank_bound - compare_bound).abs() < 1e-9 * (1.0 + compare_bound.abs()),
+            "{rank_bound} {compare_bound}"
+        );
     }
     let error = folder.run(&["sweep", "rank", "study.db", "--against", "easy++"]).fails(2);
     assert!(
@@ -621,8 +630,8 @@ fn a_simulation_has_a_limit() {
     assert!(status.contains("stopped after 1 s, the limit of a simulation"), "{status}");
     assert_eq!(export(&folder, "study.db").lines().count(), 3);
     // A trial ends as well, and predicts from the jobs that had ended.
-    let tried = folder.run(&["sweep", "study.toml", "--dry-run", "--trial", "1s"]).ok();
-    assert!(tried.contains("stopped)"), "{tried}");
+    let trial = folder.run(&["sweep", "study.toml", "--dry-run", "--trial", "1s"]).ok();
+    assert!(trial.contains("stopped)"), "{trial}");
 }
 
 /// Brackets are kept beside the results, once for each workload, and survive another run.
@@ -634,16 +643,16 @@ fn brackets_are_kept_in_the_store() {
     let json = folder.run(&args).json();
     let bracket = &json["brackets"][0];
     let number = |value: &serde_json::Value| value.as_f64().expect("a number");
-    let (floor, found, best) = (number(&bracket["floor"]), number(&bracket["found"]), number(&json["best"][0]));
-    assert!(floor <= found && found <= best, "{json}");
+    let (floor, bracket_best, best) = (number(&bracket["floor"]), number(&bracket["found"]), number(&json["best"][0]));
+    assert!(floor <= bracket_best && bracket_best <= best, "{json}");
     // The headroom of the log by itself, with the same trials and seed.
     let alone = ["headroom", "four.swf", "--trials", "500", "--grid", "900", "--format", "json"];
     let alone = folder.run(&alone).json();
-    assert_eq!(number(&alone["bracket"]["found"]["value"]), found);
+    assert_eq!(number(&alone["bracket"]["found"]["value"]), bracket_best);
     folder.run(&args).ok();
-    let asked = folder.run(&["sweep", "query", "study.db", "SELECT * FROM headroom", "--format", "json"]).json();
-    assert_eq!(asked.as_array().map(Vec::len), Some(1), "{asked}");
-    assert_eq!(number(&asked[0]["floor"]), floor);
+    let rows = folder.run(&["sweep", "query", "study.db", "SELECT * FROM headroom", "--format", "json"]).json();
+    assert_eq!(rows.as_array().map(Vec::len), Some(1), "{rows}");
+    assert_eq!(number(&rows[0]["floor"]), floor);
     // The sweep goes on as before.
     let again = folder.run(&["sweep", "study.toml"]).ok();
     assert!(again.contains("6 of 6"), "{again}");
@@ -677,8 +686,9 @@ fn windows_are_slices_that_are_simulated_apart() {
         (sum, jobs, mean) = (sum + wait * count, jobs + count, mean + wait / rows.len() as f64);
     }
     let compare = ["compare", "made.swf", "-p", "easy", "-p", "fcfs", "--windows", "days=3", "--format", "json"];
-    let compared = folder.run(&compare).json();
-    let result = compared["results"].as_array().expect("policies").iter().find(|one| one["policy"]["text"] == "fcfs");
+    let comparison = folder.run(&compare).json();
+    let result =
+        comparison["results"].as_array().expect("policies").iter().find(|entry| entry["policy"]["text"] == "fcfs");
     let report = &result.expect("fcfs")["report"];
     assert_eq!(report["trimmed"]["kept"].as_f64(), Some(jobs));
     let wait = report["measures"]["wait"]["mean"].as_f64().expect("a mean");

@@ -8,13 +8,13 @@ use std::time::Duration;
 /// The program on a terminal of this many columns, about to run; `None` with a loud line where
 /// there is no `script`.
 fn terminal(folder: &Folder, columns: usize, args: &[&str]) -> Option<Command> {
-    let found = Command::new("script").arg("--version").output();
-    if !found.is_ok_and(|found| String::from_utf8_lossy(&found.stdout).contains("util-linux")) {
+    let version = Command::new("script").arg("--version").output();
+    if !version.is_ok_and(|output| String::from_utf8_lossy(&output.stdout).contains("util-linux")) {
         eprintln!("SKIPPED: there is no `script` of util-linux to lend a terminal");
         return None;
     }
-    let quoted = |text: &str| format!("'{}'", text.replace('\'', r"'\''"));
-    let words: Vec<String> = [env!("CARGO_BIN_EXE_drystone")].iter().chain(args).map(|word| quoted(word)).collect();
+    let quote = |text: &str| format!("'{}'", text.replace('\'', r"'\''"));
+    let words: Vec<String> = [env!("CARGO_BIN_EXE_drystone")].iter().chain(args).map(|word| quote(word)).collect();
     let mut command = folder.command(&[]);
     let environment: Vec<_> = command.get_envs().map(|(name, _)| name.to_os_string()).collect();
     command = Command::new("script");
@@ -29,10 +29,10 @@ fn terminal(folder: &Folder, columns: usize, args: &[&str]) -> Option<Command> {
 /// Returns the screen, without colours.
 fn seen(command: &mut Command) -> String {
     let output = command.output().expect("runs");
-    let shown = String::from_utf8(output.stdout).expect("UTF-8");
-    assert!(output.status.success(), "{shown}");
+    let output_text = String::from_utf8(output.stdout).expect("UTF-8");
+    assert!(output.status.success(), "{output_text}");
     let mut text = String::new();
-    for (at, part) in shown.replace('\r', "").split('\u{1b}').enumerate() {
+    for (at, part) in output_text.replace('\r', "").split('\u{1b}').enumerate() {
         text.push_str(if at == 0 { part } else { part.split_once('m').map_or("", |(_, rest)| rest) });
     }
     text.lines().map(|line| line.trim_end().to_string() + "\n").collect()
@@ -45,15 +45,15 @@ fn a_table_fits_and_no_number_is_in_pieces() {
     let folder = Folder::with("log.swf", format!("; MaxProcs: 4\n{jobs}"));
     let args = ["compare", "-w", "log.swf", "-p", "fcfs", "-p", "easy", "--details"];
     let Some(mut command) = terminal(&folder, 80, &args) else { return };
-    let shown = seen(&mut command);
+    let screen = seen(&mut command);
     let whole = folder.run(&args).ok();
     let figures = whole.lines().find(|line| line.starts_with("fcfs ")).expect("a row");
     assert!(figures.len() > 80 && figures.contains(','), "{figures}");
     for number in figures.split_whitespace() {
-        assert!(shown.split_whitespace().any(|word| word == number), "{number} in\n{shown}");
+        assert!(screen.split_whitespace().any(|word| word == number), "{number} in\n{screen}");
     }
-    assert!(shown.lines().all(|line| line.chars().count() <= 80), "{shown}");
-    assert_eq!(seen(terminal(&folder, 80, &args).expect("as before").env("NO_COLOR", "1")), shown);
+    assert!(screen.lines().all(|line| line.chars().count() <= 80), "{screen}");
+    assert_eq!(seen(terminal(&folder, 80, &args).expect("as before").env("NO_COLOR", "1")), screen);
 }
 
 #[test]
@@ -66,20 +66,20 @@ fn a_terminal_that_knows_no_width_has_whole_lines() {
 #[test]
 fn the_overview_is_thirty_lines_of_eighty_columns() {
     let folder = Folder::new();
-    let fits = |shown: &str, columns: usize, name: &str| {
+    let fits = |screen: &str, columns: usize, name: &str| {
         let most = columns.min(80);
-        assert!(shown.lines().count() <= 30, "{name}:\n{shown}");
-        assert!(shown.lines().all(|line| line.chars().count() <= most), "{name}:\n{shown}");
+        assert!(screen.lines().count() <= 30, "{name}:\n{screen}");
+        assert!(screen.lines().all(|line| line.chars().count() <= most), "{name}:\n{screen}");
     };
     for columns in [80, 140] {
         let Some(mut command) = terminal(&folder, columns, &["compare", "--quiet"]) else { return };
-        let shown = seen(&mut command);
-        fits(&shown, columns, "the example");
-        assert!(shown.lines().filter(|line| line.contains(" better ")).count() >= 2, "{columns}:\n{shown}");
+        let screen = seen(&mut command);
+        fits(&screen, columns, "the example");
+        assert!(screen.lines().filter(|line| line.contains(" better ")).count() >= 2, "{columns}:\n{screen}");
     }
-    let piped = folder.run(&["compare", "--all", "--take", "2000", "--quiet"]).ok();
-    fits(&piped, 80, "every policy");
-    assert!(piped.contains("more policies: --details") && piped.contains("easy (baseline)"), "{piped}");
+    let output = folder.run(&["compare", "--all", "--take", "2000", "--quiet"]).ok();
+    fits(&output, 80, "every policy");
+    assert!(output.contains("more policies: --details") && output.contains("easy (baseline)"), "{output}");
     // Long names make sentences long and rows high.
     let long =
         ["easy(order=sjf,backfill=lxf,predict=double(recent(2)))", "easy(backfill=sjf,predict=recent(2))", "easy++"];
@@ -100,10 +100,10 @@ fn writing_that_takes_long_has_a_bar() {
     let folder = Folder::new();
     folder.run(&["workload", "generate", "--jobs", "30000", "--out", "log.swf"]).ok();
     for name in ["out.swf", "out.csv", "schedule.csv", "quiet.swf"] {
-        let made = Command::new("mkfifo").arg(folder.path(name)).status().expect("runs");
-        assert!(made.success());
+        let status = Command::new("mkfifo").arg(folder.path(name)).status().expect("runs");
+        assert!(status.success());
     }
-    let shown = |args: &[&str], name: &str| -> Option<String> {
+    let terminal_text = |args: &[&str], name: &str| -> Option<String> {
         let child = terminal(&folder, 80, &[args, &[name]].concat())?.spawn().expect("runs");
         let mut pipe = std::fs::File::open(folder.path(name)).expect("opened by both");
         for _ in 0..12 {
@@ -115,13 +115,14 @@ fn writing_that_takes_long_has_a_bar() {
         Some(String::from_utf8_lossy(&output.stdout).into_owned())
     };
     std::thread::scope(|scope| {
-        let shown = &shown;
+        let terminal_text = &terminal_text;
         let bars = [
-            scope.spawn(move || shown(&["workload", "generate", "--jobs", "30000", "--out"], "out.swf")),
-            scope.spawn(move || shown(&["workload", "convert", "log.swf", "--out"], "out.csv")),
-            scope.spawn(move || shown(&["run", "-w", "log.swf", "-p", "easy", "--jobs"], "schedule.csv")),
+            scope.spawn(move || terminal_text(&["workload", "generate", "--jobs", "30000", "--out"], "out.swf")),
+            scope.spawn(move || terminal_text(&["workload", "convert", "log.swf", "--out"], "out.csv")),
+            scope.spawn(move || terminal_text(&["run", "-w", "log.swf", "-p", "easy", "--jobs"], "schedule.csv")),
         ];
-        let quiet = scope.spawn(move || shown(&["workload", "convert", "log.swf", "--quiet", "--out"], "quiet.swf"));
+        let quiet =
+            scope.spawn(move || terminal_text(&["workload", "convert", "log.swf", "--quiet", "--out"], "quiet.swf"));
         for bar in bars {
             let Some(text) = bar.join().expect("ends") else { continue };
             assert!(text.contains("writing [") && text.contains("/30,000 records, "), "{text}");

@@ -39,13 +39,16 @@ fn a_change_that_changes_nothing_gives_zero_exactly() {
     let folder = folder();
     let nothing = "nodes +0; load 1; limits x1; limit-max 30d split; limit-max 30d refuse; load 1 resampled";
     for policy in [&["--policy", "easy"][..], &["--slurm", "slurm.conf"], &["--cpus", "4"]] {
-        let found = folder.run(&whatif(&[policy, &["--change", nothing, "--format", "json"]].concat())).json();
-        let one = &found["alternatives"][0];
-        assert_eq!(one["verdict"], "same", "{one}");
-        assert_eq!(one["wait"]["difference"], 0.0);
-        assert_eq!(one["wait"]["interval"], serde_json::json!([0.0, 0.0]));
-        assert_eq!(one["after"], found["before"]);
-        assert!(found["before"]["wait_mean"].as_f64().is_some_and(|wait| wait > 600.0), "there is something to change");
+        let result = folder.run(&whatif(&[policy, &["--change", nothing, "--format", "json"]].concat())).json();
+        let alternative = &result["alternatives"][0];
+        assert_eq!(alternative["verdict"], "same", "{alternative}");
+        assert_eq!(alternative["wait"]["difference"], 0.0);
+        assert_eq!(alternative["wait"]["interval"], serde_json::json!([0.0, 0.0]));
+        assert_eq!(alternative["after"], result["before"]);
+        assert!(
+            result["before"]["wait_mean"].as_f64().is_some_and(|wait| wait > 600.0),
+            "there is something to change"
+        );
     }
 }
 
@@ -53,23 +56,23 @@ fn a_change_that_changes_nothing_gives_zero_exactly() {
 #[test]
 fn a_larger_machine_is_what_run_simulates_on_it() {
     let folder = folder();
-    let found = folder.run(&whatif(&["--policy", "easy", "--procs-change", "+8", "--format", "json"])).json();
+    let result = folder.run(&whatif(&["--policy", "easy", "--procs-change", "+8", "--format", "json"])).json();
     let mean = |procs: &str| {
         let run =
             folder.run(&["run", "log.swf", "--policy", "easy", "--procs", procs, "--quiet", "--format", "json"]).json();
         run["report"]["measures"]["wait"]["mean"].as_f64().expect("a mean")
     };
-    let near = |found: &serde_json::Value, expected: f64| {
-        assert!(found.as_f64().is_some_and(|found| (found - expected).abs() < 1e-6), "{found} {expected}");
+    let near = |value: &serde_json::Value, expected: f64| {
+        assert!(value.as_f64().is_some_and(|number| (number - expected).abs() < 1e-6), "{value} {expected}");
     };
-    near(&found["before"]["wait_mean"], mean("16"));
-    near(&found["alternatives"][0]["after"]["wait_mean"], mean("24"));
+    near(&result["before"]["wait_mean"], mean("16"));
+    near(&result["alternatives"][0]["after"]["wait_mean"], mean("24"));
     // Load by compression is `--load` of other commands.
-    let found = folder.run(&whatif(&["--policy", "easy", "--load", "1.25", "--format", "json"])).json();
+    let result = folder.run(&whatif(&["--policy", "easy", "--load", "1.25", "--format", "json"])).json();
     let run =
         folder.run(&["run", "log.swf", "--policy", "easy", "--load", "1.25", "--quiet", "--format", "json"]).json();
     near(
-        &found["alternatives"][0]["after"]["wait_mean"],
+        &result["alternatives"][0]["after"]["wait_mean"],
         run["report"]["measures"]["wait"]["mean"].as_f64().expect("a mean"),
     );
 }
@@ -94,10 +97,14 @@ fn a_configuration_is_changed_with_the_machine() {
         "--change",
         "maintenance 2025-10-29T00:00/12h",
     ];
-    let found = folder.run(&whatif(&changes)).json();
-    let difference = |at: usize| found["alternatives"][at]["wait"]["difference"].as_f64().expect("a number");
-    let names: Vec<&str> =
-        found["alternatives"].as_array().expect("all").iter().filter_map(|one| one["change"].as_str()).collect();
+    let result = folder.run(&whatif(&changes)).json();
+    let difference = |at: usize| result["alternatives"][at]["wait"]["difference"].as_f64().expect("a number");
+    let names: Vec<&str> = result["alternatives"]
+        .as_array()
+        .expect("all")
+        .iter()
+        .filter_map(|alternative| alternative["change"].as_str())
+        .collect();
     assert_eq!(
         names,
         [
@@ -111,7 +118,7 @@ fn a_configuration_is_changed_with_the_machine() {
     assert!(difference(0) < 0.0 && difference(1) > 0.0, "{} {}", difference(0), difference(1));
     assert!(difference(2) > difference(0), "one job of a user at a time");
     assert!(difference(3) > 0.0 && difference(4) > 0.0);
-    assert!(found["clock_noise"].as_f64().is_some());
+    assert!(result["clock_noise"].as_f64().is_some());
 }
 
 /// The overview fits a screen, the same on any number of threads, and a curve says where more stop
@@ -125,8 +132,8 @@ fn a_curve_fits_a_screen() {
     assert_eq!(on("2"), text);
     assert!(text.lines().count() <= 30 && text.lines().all(|line| line.chars().count() <= 80), "{text}");
     assert!(text.contains("More stop helping at `procs +"), "{text}");
-    let found = folder.run(&[&args[..], &["2", "--format", "json", "--report", "page.html"]].concat()).json();
-    let points = found["curve"]["points"].as_array().expect("points");
+    let result = folder.run(&[&args[..], &["2", "--format", "json", "--report", "page.html"]].concat()).json();
+    let points = result["curve"]["points"].as_array().expect("points");
     assert_eq!(points.len(), 6, "with the machine as it is");
     let waits: Vec<f64> = points.iter().filter_map(|point| point["wait"].as_f64()).collect();
     assert!(waits.is_sorted_by(|a, b| a >= b), "{waits:?}");
@@ -134,8 +141,8 @@ fn a_curve_fits_a_screen() {
     let titles = ["Mean wait against the site as it is", "Mean wait by size of the machine", "Winners and losers"];
     assert!(titles.iter().all(|title| page.contains(&format!("<figure><h3>{title}"))), "{}", page.len());
     let csv = folder.run(&[&args[..], &["2", "--format", "csv"]].concat()).ok();
-    let all = csv.lines().filter(|line| line.contains(",all,")).count();
-    assert_eq!(all, 5, "{csv}");
+    let row_count = csv.lines().filter(|line| line.contains(",all,")).count();
+    assert_eq!(row_count, 5, "{csv}");
 }
 
 /// Four jobs a day that wait an hour together on three processors: the third needs all of them and
@@ -153,23 +160,27 @@ fn more_processors_can_harm_and_are_warned_of() {
         }
     }
     let folder = Folder::with("log.swf", log);
-    let one = |policy: &'static str, change: &'static str| {
+    let change_machine = |policy: &'static str, change: &'static str| {
         let args = ["--policy", policy, "--procs-change", change, "--format", "json"];
         folder.run(&whatif(&args)).json()["alternatives"][0].clone()
     };
-    let found = one("easy", "+1");
-    assert_eq!((&found["wait"]["before"], &found["wait"]["after"]), (&900.0.into(), &7_200.0.into()));
-    assert_eq!(found["verdict"], "more");
-    assert_eq!(found["wait"]["job_hours"], 42.0 * 7.0);
-    let warning = found["warnings"][0].as_str().expect("a warning");
+    let alternative = change_machine("easy", "+1");
+    assert_eq!((&alternative["wait"]["before"], &alternative["wait"]["after"]), (&900.0.into(), &7_200.0.into()));
+    assert_eq!(alternative["verdict"], "more");
+    assert_eq!(alternative["wait"]["job_hours"], 42.0 * 7.0);
+    let warning = alternative["warnings"][0].as_str().expect("a warning");
     assert!(warning.contains("longer with more nodes") && warning.contains("anomaly"), "{warning}");
     let text = folder.run(&whatif(&["--policy", "easy", "--procs-change", "+1"])).ok();
     assert!(text.contains("jobs wait longer with more nodes"), "{text}");
     // Room for all harms no job, and first come, first served knows no such harm.
     for (policy, change, after) in [("easy", "+3", 0.0), ("fcfs", "+1", 8.0 * 900.0), ("fcfs", "+3", 0.0)] {
-        let found = one(policy, change);
-        assert_eq!((&found["wait"]["after"], &found["verdict"]), (&after.into(), &"less".into()), "{policy} {change}");
-        assert_eq!(found["warnings"], serde_json::json!([]), "{policy} {change}");
+        let alternative = change_machine(policy, change);
+        assert_eq!(
+            (&alternative["wait"]["after"], &alternative["verdict"]),
+            (&after.into(), &"less".into()),
+            "{policy} {change}"
+        );
+        assert_eq!(alternative["warnings"], serde_json::json!([]), "{policy} {change}");
     }
 }
 
@@ -179,8 +190,8 @@ fn more_processors_can_harm_and_are_warned_of() {
 fn a_curve_claims_no_more_than_it_knows() {
     let folder = Folder::new();
     site(&folder);
-    let found = folder.run(&["whatif", "site", "--nodes", "gpu:+1,+3", "--quiet", "--format", "json"]).json();
-    let more: Vec<f64> = found["curve"]["points"]
+    let result = folder.run(&["whatif", "site", "--nodes", "gpu:+1,+3", "--quiet", "--format", "json"]).json();
+    let more: Vec<f64> = result["curve"]["points"]
         .as_array()
         .expect("points")
         .iter()
@@ -198,16 +209,16 @@ fn a_curve_claims_no_more_than_it_knows() {
     }
     folder.write("rush.swf", log);
     let args = ["whatif", "rush.swf", "--policy", "easy", "--procs-change", "+8,+16", "--quiet"];
-    let found = folder.run(&[&args[..], &["--format", "json"]].concat()).json();
+    let result = folder.run(&[&args[..], &["--format", "json"]].concat()).json();
     assert_eq!(
-        (&found["alternatives"][1]["verdict"], &found["curve"]["enough"]),
+        (&result["alternatives"][1]["verdict"], &result["curve"]["enough"]),
         (&"unclear".into(), &"as it is".into())
     );
     let text = folder.run(&args).ok();
     assert!(text.contains("No number of them clearly shortens the mean wait: at `procs +16` -"), "{text}");
     assert!(!text.contains("stop helping"), "{text}");
-    let one = folder.run(&["whatif", "rush.swf", "--policy", "easy", "--procs-change", "+16", "--quiet"]).ok();
-    assert!(one.contains("of waiting, which may be chance."), "{one}");
+    let single_text = folder.run(&["whatif", "rush.swf", "--policy", "easy", "--procs-change", "+16", "--quiet"]).ok();
+    assert!(single_text.contains("of waiting, which may be chance."), "{single_text}");
     // Two days make no interval.
     let head = "; MaxProcs: 16\n; UnixStartTime: 1760313600\n".to_string();
     folder.write("short.swf", (0..40).fold(head, |log, job| log + &line(job + 1, job * 4_000, 20_000, 8, 20_000)));
@@ -302,20 +313,23 @@ fn pools_of_a_site_change_one_by_one() {
     ];
     let mut args = vec!["whatif", "site", "--quiet", "--format", "json"];
     changes.iter().for_each(|change| args.extend(["--change", change]));
-    let found = folder.run(&args).json();
-    assert_eq!(found["own"], true);
-    let one = |at: usize| found["alternatives"][at].clone();
+    let result = folder.run(&args).json();
+    assert_eq!(result["own"], true);
+    let alternative = |at: usize| result["alternatives"][at].clone();
     let class = |at: usize, by: &str, class: &str| {
-        let all = one(at)["classes"].as_array().expect("classes").clone();
-        let found = all.into_iter().find(|found| found["by"] == by && found["class"] == class);
-        found.unwrap_or_else(|| panic!("{at}: no {by} {class}"))["difference"].as_f64().expect("a number")
+        let classes = alternative(at)["classes"].as_array().expect("classes").clone();
+        let entry = classes.into_iter().find(|entry| entry["by"] == by && entry["class"] == class);
+        entry.unwrap_or_else(|| panic!("{at}: no {by} {class}"))["difference"].as_f64().expect("a number")
     };
-    assert_eq!((one(0)["verdict"].clone(), one(0)["after"].clone()), ("same".into(), found["before"].clone()));
+    assert_eq!(
+        (alternative(0)["verdict"].clone(), alternative(0)["after"].clone()),
+        ("same".into(), result["before"].clone())
+    );
     assert!(class(1, "partition", "cpu") < 0.0 && class(1, "GPU", "with GPUs") == 0.0);
     assert!(class(2, "GPU", "with GPUs") > 0.0 && class(2, "GPU", "without GPUs") == 0.0);
     // Jobs with GPUs find none in the other partition, and jobs of 16 processors are on their side.
-    assert_eq!(one(3)["verdict"], "same", "{}", one(3)["notes"]);
-    assert_eq!(one(4)["left_out"]["jobs"], 280);
+    assert_eq!(alternative(3)["verdict"], "same", "{}", alternative(3)["notes"]);
+    assert_eq!(alternative(4)["left_out"]["jobs"], 280);
     assert!(class(5, "partition", "gpu") > 0.0 && class(5, "partition", "cpu") == 0.0);
     assert!(class(6, "partition", "small") > 0.0);
     let error = folder.run(&["whatif", "site", "--quiet", "--nodes", "+1"]).fails(2);
@@ -379,13 +393,21 @@ fn jobs_that_can_never_run_are_refused_and_counted() {
     ];
     let mut args = vec!["whatif", "site", "--quiet", "--format", "json"];
     cases.iter().for_each(|(change, _)| args.extend(["--change", change]));
-    let found = folder.run(&args).json();
-    for (one, (change, refused)) in found["alternatives"].as_array().expect("all").iter().zip(cases) {
-        assert_eq!((&one["refused"], &one["left_out"]["jobs"]), (&refused.into(), &refused.into()), "{change}");
-        let told = one["notes"].as_array().expect("notes").iter().filter_map(|note| note.as_str());
-        assert_eq!(told.filter(|note| note.contains("refused")).count() > 0, refused > 0, "{change}: {one}");
+    let result = folder.run(&args).json();
+    for (alternative, (change, refusal_count)) in result["alternatives"].as_array().expect("all").iter().zip(cases) {
+        assert_eq!(
+            (&alternative["refused"], &alternative["left_out"]["jobs"]),
+            (&refusal_count.into(), &refusal_count.into()),
+            "{change}"
+        );
+        let notes = alternative["notes"].as_array().expect("notes").iter().filter_map(|note| note.as_str());
+        assert_eq!(
+            notes.filter(|note| note.contains("refused")).count() > 0,
+            refusal_count > 0,
+            "{change}: {alternative}"
+        );
         // All others have run; a few at the edges of the records do not count.
-        assert!(one["wait"]["jobs"].as_u64().is_some_and(|jobs| jobs + refused > 130), "{change}");
+        assert!(alternative["wait"]["jobs"].as_u64().is_some_and(|jobs| jobs + refusal_count > 130), "{change}");
     }
     let text = folder.run(&["whatif", "site", "--quiet", "--nodes", "cpu:-2"]).ok();
     assert!(text.contains("28 jobs") && text.contains("can never run"), "{text}");
@@ -411,11 +433,13 @@ fn memory_is_changed_on_nodes_and_for_processors() {
     ];
     let mut args = vec!["whatif", "site", "--quiet", "--format", "json"];
     cases.iter().for_each(|(change, ..)| args.extend(["--change", change]));
-    let found = folder.run(&args).json();
-    for (one, (change, refused, told)) in found["alternatives"].as_array().expect("all").iter().zip(cases) {
-        assert_eq!(one["refused"], refused, "{change}: {one}");
-        let notes = one["notes"].to_string();
-        assert!(notes.contains(told), "{change}: {notes}");
+    let result = folder.run(&args).json();
+    for (alternative, (change, refusal_count, note)) in
+        result["alternatives"].as_array().expect("all").iter().zip(cases)
+    {
+        assert_eq!(alternative["refused"], refusal_count, "{change}: {alternative}");
+        let notes = alternative["notes"].to_string();
+        assert!(notes.contains(note), "{change}: {notes}");
     }
     // 84 jobs have 2,000 MB for each of two processors. At 20,000 MB those with GPUs find no node,
     // and the others wait for the two large ones.
@@ -423,11 +447,11 @@ fn memory_is_changed_on_nodes_and_for_processors() {
     folder.write("default.conf", format!("DefMemPerCPU=2000\n{conf}"));
     folder.run(&["import", "jobs.psv", "--machine", "default.conf", "--out", "other"]).ok();
     let args = ["whatif", "other", "--quiet", "--format", "json", "--change", "set DefMemPerCPU=20000"];
-    let found = folder.run(&args).json();
-    let one = &found["alternatives"][0];
-    assert!(one["notes"].to_string().contains("84 jobs that got the old default"), "{}", one["notes"]);
-    assert_eq!(one["refused"], 28);
-    let classes = one["classes"].as_array().expect("classes");
+    let result = folder.run(&args).json();
+    let alternative = &result["alternatives"][0];
+    assert!(alternative["notes"].to_string().contains("84 jobs that got the old default"), "{}", alternative["notes"]);
+    assert_eq!(alternative["refused"], 28);
+    let classes = alternative["classes"].as_array().expect("classes");
     let of_cpu = classes.iter().find(|class| class["by"] == "partition" && class["class"] == "cpu").expect("a class");
     assert!(of_cpu["difference"].as_f64().is_some_and(|more| more > 0.0), "{of_cpu}");
     let error = folder.run(&["whatif", "site", "--quiet", "--memory", "cpu:-16000M"]).fails(2);
@@ -445,9 +469,9 @@ fn load_says_what_it_leaves_out() {
     demanding(&folder);
     let text = folder.run(&["whatif", "site", "--quiet", "--load", "1.2"]).ok().replace('\n', " ");
     assert!(text.contains("nodes that were out"), "{text}");
-    for kept in [&["--load", "1.2", "--arrivals", "resampled"][..], &["--nodes", "cpu:+1"]] {
-        let args = [&["whatif", "site", "--quiet"][..], kept].concat();
-        assert!(!folder.run(&args).ok().contains("neither side has"), "{kept:?}");
+    for options in [&["--load", "1.2", "--arrivals", "resampled"][..], &["--nodes", "cpu:+1"]] {
+        let args = [&["whatif", "site", "--quiet"][..], options].concat();
+        assert!(!folder.run(&args).ok().contains("neither side has"), "{options:?}");
     }
 }
 
@@ -475,15 +499,16 @@ fn a_column_has_one_unit() {
 fn advice_tries_limits() {
     let folder = Folder::new();
     demanding(&folder);
-    let found = folder.run(&["advise", "site", "--only", "limits", "--quiet", "--format", "json"]).json();
-    let tried = found["advice"]["tried"].as_array().expect("candidates").clone();
-    let of =
-        |name: &str| tried.iter().find(|one| one["name"] == name).unwrap_or_else(|| panic!("no {name}: {tried:?}"));
+    let result = folder.run(&["advise", "site", "--only", "limits", "--quiet", "--format", "json"]).json();
+    let trials = result["advice"]["tried"].as_array().expect("candidates").clone();
+    let of = |name: &str| {
+        trials.iter().find(|trial| trial["name"] == name).unwrap_or_else(|| panic!("no {name}: {trials:?}"))
+    };
     // Half of the larger pool of 24 processors; five jobs of 50 minutes at most are there at once.
     let bound = of("qos normal: MaxTRESPU=cpu=12");
     assert_eq!((&bound["change"], &bound["values"]), (&0.0.into(), &of("as it is")["values"]));
-    assert_eq!(found["limits_tried"], true);
-    assert_eq!(found["advice"]["limits"]["reason"], "nothing_better");
+    assert_eq!(result["limits_tried"], true);
+    assert_eq!(result["advice"]["limits"]["reason"], "nothing_better");
 }
 
 /// The worth of a remark is the difference that `whatif` finds for its setting.
@@ -494,10 +519,10 @@ fn a_remark_has_its_worth() {
     let args = ["advise", "--check", "log.swf", "--slurm", "short.conf", "--worth", "--quiet", "--format", "json"];
     // Starts as a site would record them.
     folder.run(&["run", "log.swf", "--policy", "easy", "--jobs", "ran.swf", "--quiet"]).ok();
-    let recorded: Vec<&str> = args.iter().map(|word| if *word == "log.swf" { "ran.swf" } else { word }).collect();
-    let found = folder.run(&recorded).json();
-    let worth = &found["worth"][0];
-    assert_eq!(worth["change"], "set bf_window=1440", "{found}");
+    let site_args: Vec<&str> = args.iter().map(|word| if *word == "log.swf" { "ran.swf" } else { word }).collect();
+    let result = folder.run(&site_args).json();
+    let worth = &result["worth"][0];
+    assert_eq!(worth["change"], "set bf_window=1440", "{result}");
     let change = folder.run(&[
         "whatif",
         "ran.swf",
@@ -520,12 +545,13 @@ fn a_guard_names_a_class() {
     let advise = |guard: &'static str| {
         folder.run(&["advise", "site", "--only", "limits", "--quiet", "--guard", guard, "--format", "json"])
     };
-    let found = advise("avgW(partition=gpu)<+10%").json();
-    assert_eq!(found["guards"][0], "avgW(partition=gpu)<+10%");
-    let figures = found["baseline"]["figures"].as_array().expect("figures").clone();
+    let result = advise("avgW(partition=gpu)<+10%").json();
+    assert_eq!(result["guards"][0], "avgW(partition=gpu)<+10%");
+    let figures = result["baseline"]["figures"].as_array().expect("figures").clone();
     let of = |name: &str| {
-        let one = figures.iter().find(|one| one["figure"] == name).unwrap_or_else(|| panic!("no {name}: {figures:?}"));
-        one["value"].as_f64().expect("a number")
+        let figure =
+            figures.iter().find(|figure| figure["figure"] == name).unwrap_or_else(|| panic!("no {name}: {figures:?}"));
+        figure["value"].as_f64().expect("a number")
     };
     // Jobs of both nodes make those of the partition wait; nothing waits for processors elsewhere.
     assert!(of("avgW(partition=gpu)") > of("avgW"), "{figures:?}");

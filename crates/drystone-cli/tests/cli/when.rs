@@ -67,8 +67,8 @@ fn a_job_that_is_too_wide_cannot_start() {
     folder.write("now/squeue.txt", "13|PENDING|(Priority)|4|30:00|1699998200|N/A|700|ann|main\n");
     let nodes = folder.read("now/nodes.txt").replace("State=ALLOCATED", "State=DOWN*");
     folder.write("now/nodes.txt", nodes);
-    let told = folder.run(&["when", "--state", "now"]).fails(2);
-    assert!(told.contains("no node is up"), "{told}");
+    let error = folder.run(&["when", "--state", "now"]).fails(2);
+    assert!(error.contains("no node is up"), "{error}");
 }
 
 /// Nothing is wider than eighty columns, whatever the names; a row that has no room goes on below.
@@ -192,11 +192,14 @@ fn a_start_that_some_futures_lack_is_told_as_such() {
         json["start"]["p50"].is_i64() && json["start"]["p75"].is_null() && json["start"]["p95"].is_null(),
         "{json}"
     );
-    assert!(json["not_within_horizon"].as_f64().is_some_and(|told| (100.0 * told - share).abs() <= 0.5), "{json}");
+    assert!(
+        json["not_within_horizon"].as_f64().is_some_and(|fraction| (100.0 * fraction - share).abs() <= 0.5),
+        "{json}"
+    );
     assert_eq!(json["horizon"].as_i64(), Some(1_700_000_000 + 14 * 86_400));
     let row = |text: &str| text.lines().find(|line| line.starts_with("12 ")).map(str::to_string).expect("a row");
-    let all = folder.run(&["when", "--state", "now", "--quiet"]).ok();
-    assert!(row(&all).contains("> 14 days"), "{all}");
+    let table_text = folder.run(&["when", "--state", "now", "--quiet"]).ok();
+    assert!(row(&table_text).contains("> 14 days"), "{table_text}");
     // A node that is reserved for twenty days: in none.
     folder.write("now/nodes.txt", nodes(&[("IDLE", 0), ("IDLE+RESERVED", 0)]));
     folder.write(
@@ -246,8 +249,8 @@ fn a_draining_node_takes_no_new_job() {
     };
     for state in ["MIXED+DRAIN", "MIXED+NOT_RESPONDING", "DRAINING", "MIXED+FAIL", "MIXED*", "MIXED+MAINTENANCE"] {
         folder.write("now/nodes.txt", nodes(&[("ALLOCATED", 4), (state, 2)]));
-        for known in [true, false] {
-            folder.write("now/squeue.txt", queue(known));
+        for has_nodes in [true, false] {
+            folder.write("now/squeue.txt", queue(has_nodes));
             let text = folder.run(&["when", "--state", "now"]).ok();
             assert!(text.starts_with("2 jobs waiting, 2 running, 0 processors free"), "{state}: {text}");
             // Without lists of nodes job 10 is taken to run on n1, and two of its processors are
@@ -343,7 +346,7 @@ fn listings_of_old_and_new_versions_name_the_nodes_of_jobs() {
          "priority":800,"user_name":"bob","partition":"main","state_reason":"Resources","nodes":""},
         {"job_id":21,"job_state":"PENDING","cpus":4,"submit_time":1699998300,"start_time":0,"eligible_time":1700036000,
          "time_limit":120,"priority":800,"user_name":"bob","partition":"main","state_reason":"BeginTime","nodes":""}]}"#;
-    let wrapped = |text: &str, key: &str| {
+    let wrap = |text: &str, key: &str| {
         let mut out = String::new();
         let mut rest = text;
         let key = format!("\"{key}\":");
@@ -357,7 +360,7 @@ fn listings_of_old_and_new_versions_name_the_nodes_of_jobs() {
     };
     let mut new = old.replace(r#""RUNNING""#, r#"["RUNNING"]"#).replace(r#""PENDING""#, r#"["PENDING"]"#);
     for key in ["cpus", "submit_time", "start_time", "eligible_time", "time_limit", "priority"] {
-        new = wrapped(&new, key);
+        new = wrap(&new, key);
     }
     for text in [old, &new] {
         folder.write("now/squeue.json", text);
@@ -397,26 +400,26 @@ fn any_number_of_threads_gives_the_same_bytes() {
         .ok();
     let same = |args: &[&str]| {
         let on = |threads: &str| folder.run(&[args, &["--threads", threads, "--quiet"]].concat()).ok();
-        let one = on("1");
-        assert!(!one.is_empty());
+        let output = on("1");
+        assert!(!output.is_empty());
         for threads in ["2", "5"] {
-            assert_eq!(one, on(threads), "{args:?} on {threads} threads");
+            assert_eq!(output, on(threads), "{args:?} on {threads} threads");
         }
-        one
+        output
     };
     for policy in ["easy", "conservative", "slurm"] {
         let args = ["when", "--state", "now", "--policy", policy, "--samples", "30", "--rehearse", "20", "--format"];
-        let all = same(&[&args[..], &["json"]].concat());
-        assert!(all.contains("\"p50\""), "{all}");
+        let json_text = same(&[&args[..], &["json"]].concat());
+        assert!(json_text.contains("\"p50\""), "{json_text}");
         same(&[&args[..], &["text", "--job", "12"]].concat());
         // As many past answers are rehearsed as are asked for.
-        for asked in [0_u64, 5] {
-            let count = asked.to_string();
+        for rehearsals in [0_u64, 5] {
+            let count = rehearsals.to_string();
             let args = ["when", "--state", "now", "--policy", policy, "--samples", "30", "--rehearse", &count];
             let json = folder.run(&[&args[..], &["--format", "json", "--quiet"]].concat()).json();
             let jobs = json["jobs"].as_array().expect("a list");
             let mut counts = jobs.iter().filter_map(|job| job["calibration"]["n"].as_u64()).peekable();
-            assert!(counts.peek().is_some() && counts.all(|n| n == asked), "{policy}, {asked}: {json}");
+            assert!(counts.peek().is_some() && counts.all(|n| n == rehearsals), "{policy}, {rehearsals}: {json}");
         }
     }
     for (policy, every) in [("easy", "1"), ("conservative", "5"), ("slurm(bf_interval=30)", "50")] {
@@ -465,8 +468,8 @@ fn jobs_that_wait_are_asked_about_again() {
     }
     assert!(text.lines().all(|line| line.chars().count() <= 80), "{text}");
     let [csv, without] = [&["--format", "csv", "--again", "2h"][..], &["--format", "csv"]].map(run);
-    let (own, others): (Vec<&str>, Vec<&str>) = csv.lines().partition(|line| line.contains("asked again"));
-    assert_eq!((own.len(), others), (4, without.lines().collect()));
+    let (own, other_lines): (Vec<&str>, Vec<&str>) = csv.lines().partition(|line| line.contains("asked again"));
+    assert_eq!((own.len(), other_lines), (4, without.lines().collect()));
     let error = folder.run(&["foresee", "-w", "log.swf", "--again", "0"]).fails(2);
     assert!(error.contains("expected a second at least"), "{error}");
 }
@@ -555,10 +558,10 @@ fn state_of_log(folder: &Folder, log: &Path, arrival: i64) {
         let limit = format!("{days}-{hours:02}:{minutes:02}:{:02}", limit % 60);
         let runs = start <= now && !(submit == now && start == now);
         busy += if runs { procs } else { 0 };
-        let (state, why) = if runs { ("RUNNING", "None") } else { ("PENDING", "(Resources)") };
+        let (state, reason) = if runs { ("RUNNING", "None") } else { ("PENDING", "(Resources)") };
         let since = if runs { start.to_string() } else { "N/A".to_string() };
         let priority = 100_000 - number;
-        let _ = writeln!(queue, "{number}|{state}|{why}|{procs}|{limit}|{submit}|{since}|{priority}|{user}|main");
+        let _ = writeln!(queue, "{number}|{state}|{reason}|{procs}|{limit}|{submit}|{since}|{priority}|{user}|main");
     }
     let node = |i| {
         let (busy, state) = if i < busy { (1, "ALLOCATED") } else { (0, "IDLE") };
@@ -608,18 +611,18 @@ fn the_page_shows_what_is_printed() {
     let folder = Folder::new();
     std::fs::copy(&log, folder.path(LOG)).expect("copied");
     state_of_log(&folder, &log, 14222);
-    let mut shown = 0;
+    let mut paragraph_count = 0;
     for block in page.split("```console\n").skip(1) {
         let block = block.split("```").next().unwrap_or_default();
         let (command, output) = block.split_once('\n').expect("a command and its output");
         let args: Vec<&str> = command.trim_start_matches("$ drystone ").split(' ').collect();
-        let printed = folder.run(&[&args[..], &["--quiet"]].concat()).ok();
+        let output_text = folder.run(&[&args[..], &["--quiet"]].concat()).ok();
         if args == ["when", "--ask"] {
             continue;
         }
         // The page leaves out whole paragraphs, and nothing within one.
         let lines = |text: &str| text.lines().map(str::trim_end).collect::<Vec<_>>().join("\n");
-        let whole = lines(&printed);
+        let whole = lines(&output_text);
         for paragraph in lines(output).split("\n\n").filter(|paragraph| !paragraph.is_empty()) {
             let first = paragraph.trim_matches('\n').lines().next().unwrap_or_default();
             let own = whole.split("\n\n").find(|own| own.lines().next() == Some(first));
@@ -629,12 +632,12 @@ fn the_page_shows_what_is_printed() {
             }
             assert!(
                 whole.contains(paragraph.trim_matches('\n')),
-                "`{command}` prints\n{printed}\nand the page shows\n{paragraph}"
+                "`{command}` prints\n{output_text}\nand the page shows\n{paragraph}"
             );
         }
-        shown += 1;
+        paragraph_count += 1;
     }
-    assert!(shown >= 3, "{shown}");
+    assert!(paragraph_count >= 3, "{paragraph_count}");
     if rewritten != page {
         let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../../docs/start-times.md");
         std::fs::write(path, rewritten).expect("the page is written");

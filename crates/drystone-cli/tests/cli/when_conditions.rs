@@ -50,12 +50,12 @@ fn jobs_that_do_not_compete_are_named_with_their_reasons() {
         .as_array()
         .expect("a list")
         .iter()
-        .map(|one| (one["job"].as_str().expect("a name"), one["reason"].as_str().expect("a word")))
+        .map(|entry| (entry["job"].as_str().expect("a name"), entry["reason"].as_str().expect("a word")))
         .collect();
     assert_eq!((left_out.len(), left_out[0], left_out[7]), (8, ("14_1", "JobHeldUser"), ("22", "course")));
-    let limited = json["jobs"].as_array().expect("a list").iter().find(|job| job["job"] == "13").expect("answered");
-    assert_eq!(limited["also_waits_for"]["reason"].as_str(), Some("AssocGrpCpuLimit"));
-    assert_eq!(limited["also_waits_for"]["simulated"].as_bool(), Some(true));
+    let limit_job = json["jobs"].as_array().expect("a list").iter().find(|job| job["job"] == "13").expect("answered");
+    assert_eq!(limit_job["also_waits_for"]["reason"].as_str(), Some("AssocGrpCpuLimit"));
+    assert_eq!(limit_job["also_waits_for"]["simulated"].as_bool(), Some(true));
     for (job, part) in [
         ("15", "is held by an administrator (JobHeldAdmin)"),
         ("17", "depends on a job that ended otherwise, so that it never starts"),
@@ -91,8 +91,8 @@ fn jobs_at_a_limit_wait_for_the_jobs_that_hold_it() {
     let folder = Folder::new();
     state(&folder);
     folder.write("now/nodes.txt", nodes(&[("IDLE", 0), ("IDLE", 0), ("MIXED", 2), ("ALLOCATED", 4)]));
-    let row = |id: &str, state: &str, why: &str, procs: u32, limit: &str, start: &str, rest: &str| {
-        format!("{id}|{state}|{why}|{procs}|{limit}|1699990000|{start}|500|{rest}\n")
+    let row = |id: &str, state: &str, reason: &str, procs: u32, limit: &str, start: &str, rest: &str| {
+        format!("{id}|{state}|{reason}|{procs}|{limit}|1699990000|{start}|500|{rest}\n")
     };
     let queue = [
         row("1", "RUNNING", "None", 2, "1:00:00", "1699998200", "ann|main|n3|(null)|bio|normal||1|0|N/A"),
@@ -160,8 +160,8 @@ fn jobs_in_reservations_are_answered() {
         "ReservationName=course StartTime=1699999000 EndTime=1700020000 Nodes=n2 Flags=SPEC_NODES\n\
          ReservationName=later StartTime=1700003000 EndTime=1700010000 Nodes=n3 Flags=SPEC_NODES\n",
     );
-    let row = |id: u32, why: &str, limit: &str, of: &str| {
-        format!("{id}|PENDING|({why})|4|{limit}|1699998300|N/A|800|bob|main||{of}\n")
+    let row = |id: u32, reason: &str, limit: &str, of: &str| {
+        format!("{id}|PENDING|({reason})|4|{limit}|1699998300|N/A|800|bob|main||{of}\n")
     };
     let queue = [
         "10|RUNNING|None|2|20:00|1699990000|1699999400|900|ann|main|n2|course\n".to_string(),
@@ -200,14 +200,14 @@ fn amounts_of_a_limit_are_counted() {
     let folder = Folder::new();
     state(&folder);
     folder.write("now/nodes.txt", nodes(&[("IDLE", 0), ("IDLE", 0), ("MIXED", 2), ("ALLOCATED", 4)]));
-    let queue = |why: &str| {
+    let queue = |reason: &str| {
         format!(
             "1|RUNNING|None|2|1:00:00|1699990000|1699998200|500|ann|main|n3|(null)|bio|long||1|10G|gres/gpu:1\n\
              2|RUNNING|None|4|1:20:00|1699990000|1699998200|500|ann|main|n4|(null)|bio|long||1|4G|gres/gpu:3\n\
-             4|PENDING|({why})|4|10:00|1699990000|N/A|500|ann|main||(null)|bio|long||1|8G|gres/gpu:a100:1\n"
+             4|PENDING|({reason})|4|10:00|1699990000|N/A|500|ann|main||(null)|bio|long||1|8G|gres/gpu:a100:1\n"
         )
     };
-    for (why, expected) in [
+    for (reason, expected) in [
         // 6 held, 4 wanted: after the first 4 are, 2 too many; after the second 2.
         ("QOSMaxCpuPerUserLimit", 3_000),
         ("QOSMaxGRESPerUser", 1_800),
@@ -216,9 +216,9 @@ fn amounts_of_a_limit_are_counted() {
         ("QOSMaxJobsPerUserLimit", 1_800),
         ("AssocGrpCpuLimit", 3_000),
     ] {
-        folder.write("now/squeue.txt", queue(why));
+        folder.write("now/squeue.txt", queue(reason));
         let plan = plans_of(&folder).get("4").copied().flatten();
-        assert!(plan.is_some_and(|plan| (expected..=expected + 2).contains(&plan)), "{why}: {plan:?} {expected}");
+        assert!(plan.is_some_and(|plan| (expected..=expected + 2).contains(&plan)), "{reason}: {plan:?} {expected}");
     }
     let json = r#"{"jobs":[
         {"job_id":1,"job_state":["RUNNING"],"cpus":2,"submit_time":1699990000,"start_time":1699998200,"time_limit":60,

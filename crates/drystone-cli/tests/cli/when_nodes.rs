@@ -17,9 +17,9 @@ const CONF: &str = "ClusterName=c\nSlurmctldHost=h\nSchedulerType=sched/backfill
 /// A job of the queue: name, state, reason, processors, limit, start, user, partition, nodes, QOS,
 /// memory of a node, GPUs of a node.
 fn row(job: [&str; 12]) -> String {
-    let [name, state, why, procs, limit, start, user, partition, nodes, qos, memory, gpus] = job;
+    let [name, state, reason, procs, limit, start, user, partition, nodes, qos, memory, gpus] = job;
     format!(
-        "{name}|{state}|{why}|{procs}|{limit}|1699990000|{start}|500|{user}|{partition}|{nodes}|(null)|bio|{qos}|(null)|1|{memory}|{gpus}|(null)\n"
+        "{name}|{state}|{reason}|{procs}|{limit}|1699990000|{start}|500|{user}|{partition}|{nodes}|(null)|bio|{qos}|(null)|1|{memory}|{gpus}|(null)\n"
     )
 }
 
@@ -187,9 +187,9 @@ fn a_job_that_fits_no_node_is_left_out_with_the_demand_that_is_too_large() {
     state(&folder, &queue, [0, 0, 0]);
     let run = folder.run(&["when", "--state", "now", "--rehearse", "0", "--format", "json", "--quiet"]).json();
     let left_out = run["left_out"].as_array().expect("a list");
-    let why = |name: &str| {
-        let own = left_out.iter().find(|one| one["job"] == name);
-        own.map(|one| one["why"].as_str().expect("words").to_string())
+    let reason = |name: &str| {
+        let own = left_out.iter().find(|entry| entry["job"] == name);
+        own.map(|entry| entry["why"].as_str().expect("words").to_string())
     };
     for (name, words) in [
         (
@@ -208,12 +208,13 @@ fn a_job_that_fits_no_node_is_left_out_with_the_demand_that_is_too_large() {
             "asks for 5 processors with 2.9 GB (3,000 MB) of memory each, but the nodes of partition cpu have room for 4",
         ),
     ] {
-        assert_eq!(why(name).as_deref(), Some(words), "{left_out:?}");
+        assert_eq!(reason(name).as_deref(), Some(words), "{left_out:?}");
     }
-    assert_eq!(["2", "7", "11"].map(why), [None, None, None]);
+    assert_eq!(["2", "7", "11"].map(reason), [None, None, None]);
     // A job of two partitions starts in the one in which it fits: on both GPUs, after the ten
     // minutes for which job 11, which is before it, has one of them.
-    let seven = run["jobs"].as_array().and_then(|jobs| jobs.iter().find(|one| one["job"] == "7")).expect("an answer");
+    let seven =
+        run["jobs"].as_array().and_then(|jobs| jobs.iter().find(|entry| entry["job"] == "7")).expect("an answer");
     assert!(seven["plan"].as_i64().is_some_and(|plan| (600..=690).contains(&(plan - NOW))), "{seven}");
     let text = || {
         let text = folder.run(&["when", "--state", "now", "--rehearse", "0", "--quiet"]).ok();

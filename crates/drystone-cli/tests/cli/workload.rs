@@ -18,8 +18,8 @@ fn conversion_keeps_every_byte_that_has_a_place() {
     let first = folder.run(&["workload", "convert", "log.swf"]).ok();
     assert_eq!(folder.read("c.swf"), first);
     assert!(first.starts_with("; MaxProcs: 4\n; UnixStartTime: 0\n    1        0 "), "{first}");
-    let packed = std::fs::read(folder.path("a.swf.gz")).expect("read");
-    assert_eq!(packed[..2], [0x1f, 0x8b]);
+    let bytes = std::fs::read(folder.path("a.swf.gz")).expect("read");
+    assert_eq!(bytes[..2], [0x1f, 0x8b]);
     folder.run(&["workload", "convert", "log.swf", "--out", "d.csv"]).ok();
     let csv = folder.read("d.csv");
     assert!(csv.starts_with("number,submit,wait,run,allocated,"), "{csv}");
@@ -31,10 +31,10 @@ fn scaling_divides_submits_and_keeps_every_record() {
     // The second record is no job: it has no processors.
     let log = format!("; MaxProcs: 4\n{}{}", line(1, 11, 5, 1, 5), line(2, 22, 5, -1, 5));
     let folder = Folder::with("log.swf", log);
-    let scaled = folder.run(&["workload", "scale", "log.swf", "--load", "1.1"]).ok();
-    assert!(scaled.contains("submit times divided by 1.1"), "{scaled}");
+    let scaled_log = folder.run(&["workload", "scale", "log.swf", "--load", "1.1"]).ok();
+    assert!(scaled_log.contains("submit times divided by 1.1"), "{scaled_log}");
     let submits: Vec<&str> =
-        scaled.lines().filter(|l| !l.starts_with(';')).filter_map(|l| l.split_whitespace().nth(1)).collect();
+        scaled_log.lines().filter(|l| !l.starts_with(';')).filter_map(|l| l.split_whitespace().nth(1)).collect();
     assert_eq!(submits, ["10", "20"]);
 }
 
@@ -44,10 +44,10 @@ fn malformed_lines_that_are_skipped_are_told_unless_quiet() {
     folder.write("two.swf", four() + "5 40\n6 x\n");
     for command in [vec!["workload", "convert"], vec!["workload", "scale", "--load", "2"], vec!["workload", "slice"]] {
         let run = |log, more: &[&str]| folder.run(&[&command[..], &[log, "--lenient"], more].concat());
-        for (log, told) in [("log.swf", "1 malformed line was skipped"), ("two.swf", "2 malformed lines were skipped")]
+        for (log, note) in [("log.swf", "1 malformed line was skipped"), ("two.swf", "2 malformed lines were skipped")]
         {
             let (loud, quiet) = (run(log, &[]), run(log, &["-q"]));
-            assert!(loud.err.contains(told), "{}", loud.err);
+            assert!(loud.err.contains(note), "{}", loud.err);
             assert_eq!(quiet.err, "");
             assert_eq!(quiet.ok(), loud.ok());
         }
@@ -67,9 +67,9 @@ fn slices() {
     assert_eq!(numbers(&["--month", "1970-01"]), ["1", "2", "3", "4"]);
     let error = folder.run(&["workload", "slice", "log.swf", "--month", "1970-02"]).fails(2);
     assert!(error.contains("no record is left: month 1970-02"), "{error}");
-    let shifted = folder.run(&["workload", "slice", "log.swf", "--from", "10", "--shift"]).ok();
-    assert!(shifted.contains("; UnixStartTime: 10\n") && shifted.contains("; MaxJobs: 3\n"), "{shifted}");
-    assert!(shifted.contains("\n    2        0 "), "{shifted}");
+    let text = folder.run(&["workload", "slice", "log.swf", "--from", "10", "--shift"]).ok();
+    assert!(text.contains("; UnixStartTime: 10\n") && text.contains("; MaxJobs: 3\n"), "{text}");
+    assert!(text.contains("\n    2        0 "), "{text}");
 }
 
 /// Parts of an execution are no jobs: they follow their whole, whatever submit they have.
@@ -90,15 +90,15 @@ fn parts_go_where_their_whole_goes() {
         let records = log.lines().filter(|l| !l.starts_with(';'));
         let numbers = records.filter_map(|l| l.split_whitespace().next().map(str::to_string)).collect::<Vec<_>>();
         let distinct = numbers.iter().collect::<std::collections::BTreeSet<_>>().len();
-        let told = log.contains(&format!("; MaxJobs: {distinct}\n"));
-        (numbers, told)
+        let is_counted = log.contains(&format!("; MaxJobs: {distinct}\n"));
+        (numbers, is_counted)
     };
     let of = |numbers: &[&str]| (numbers.iter().map(ToString::to_string).collect(), true);
     assert_eq!(first(&["slice", "log.swf", "--until", "1000"]), of(&["1"]));
     assert_eq!(first(&["slice", "log.swf", "--from", "1000"]), of(&["2", "2", "2", "3"]));
     assert_eq!(first(&["scale", "log.swf", "--load", "2"]), of(&["1", "2", "2", "2", "3"]));
-    let shifted = folder.run(&["workload", "slice", "log.swf", "--from", "1000", "--shift"]).ok();
-    assert!(shifted.contains("times shifted by 5000 s") && shifted.contains("\n    2        0 "), "{shifted}");
+    let text = folder.run(&["workload", "slice", "log.swf", "--from", "1000", "--shift"]).ok();
+    assert!(text.contains("times shifted by 5000 s") && text.contains("\n    2        0 "), "{text}");
 }
 
 /// Submits that scaling makes equal keep their order, as with `--load`: job 2 comes before job 1,
@@ -113,9 +113,9 @@ fn a_scaled_log_is_simulated_as_if_scaled() {
         let csv = folder.read("jobs.csv");
         csv.lines().map(|row| row.split(',').take(4).collect::<Vec<_>>().join(",")).collect()
     };
-    let scaled = starts(&["scaled.swf"]);
-    assert_eq!(scaled, ["job_id,submit,start,end", "2,1,1,51", "1,1,51,151"]);
-    assert_eq!(starts(&["log.swf", "--load", "3"]), scaled);
+    let rows = starts(&["scaled.swf"]);
+    assert_eq!(rows, ["job_id,submit,start,end", "2,1,1,51", "1,1,51,151"]);
+    assert_eq!(starts(&["log.swf", "--load", "3"]), rows);
 }
 
 /// Statements about the log's time are not made of a part of it, and not lost.
@@ -130,13 +130,16 @@ fn times_that_hold_no_more_become_notes() {
         slice.starts_with(&format!("{start}; Note: endtime of the whole log: Thu Jan 01 00:02:10 1970\n")),
         "{slice}"
     );
-    let shifted = rewritten(&["slice", "log.swf", "--from", "10", "--shift"]);
+    let slice_text = rewritten(&["slice", "log.swf", "--from", "10", "--shift"]);
     assert!(
-        shifted.starts_with("; Note: StartTime of the whole log: Thu Jan 01 00:00:00 1970\n; Note: endtime"),
-        "{shifted}"
+        slice_text.starts_with("; Note: StartTime of the whole log: Thu Jan 01 00:00:00 1970\n; Note: endtime"),
+        "{slice_text}"
     );
-    let scaled = rewritten(&["scale", "log.swf", "--load", "2"]);
-    assert!(scaled.starts_with(&format!("{start}; Note: endtime before: Thu Jan 01 00:02:10 1970\n")), "{scaled}");
+    let scale_text = rewritten(&["scale", "log.swf", "--load", "2"]);
+    assert!(
+        scale_text.starts_with(&format!("{start}; Note: endtime before: Thu Jan 01 00:02:10 1970\n")),
+        "{scale_text}"
+    );
     assert!(rewritten(&["convert", "log.swf"]).starts_with(head));
 }
 
@@ -160,8 +163,8 @@ fn a_scaled_log_has_no_calendar() {
     assert_eq!(calendar(&["workload", "convert", "log.swf"])[..2], whole);
     assert_eq!(calendar(&["workload", "scale", "log.swf", "--load", "2"]), [""; 0]);
     folder.run(&["run", "-w", "log.swf", "-p", "fcfs", "--load", "2", "--jobs", "out.swf", "--quiet"]).ok();
-    let kept = folder.read("out.swf");
-    assert!(!kept.contains("; UnixStartTime:") && kept.contains("; Note: UnixStartTime before the load"), "{kept}");
+    let text = folder.read("out.swf");
+    assert!(!text.contains("; UnixStartTime:") && text.contains("; Note: UnixStartTime before the load"), "{text}");
 }
 
 #[test]
@@ -224,9 +227,9 @@ fn a_header_that_promises_more_records_is_told() {
         assert_eq!(ran.err, "", "no warning");
         ran.ok().lines().find(|line| line.starts_with("records ")).map(str::to_string)
     };
-    let told = says("; MaxJobs: 9\n; MaxRecords: 1005\n").expect("told");
-    assert!(told.ends_with("4, but 1,005 by the header: the log was cleaned since, or is cut off"), "{told}");
-    assert!(says("; MaxJobs: 5\n").is_some_and(|told| told.contains("but 5 by")));
+    let sentence = says("; MaxJobs: 9\n; MaxRecords: 1005\n").expect("told");
+    assert!(sentence.ends_with("4, but 1,005 by the header: the log was cleaned since, or is cut off"), "{sentence}");
+    assert!(says("; MaxJobs: 5\n").is_some_and(|sentence| sentence.contains("but 5 by")));
     for header in ["", "; MaxJobs: 9\n; MaxRecords: 4\n", "; MaxRecords: -1\n", "; MaxRecords: 3\n"] {
         assert_eq!(says(header), None, "{header}");
     }

@@ -93,14 +93,15 @@ fn answer(site: &Site, folder: &Path) -> Value {
 /// Reasons of waiting jobs and tasks, by name.
 fn waiting_reasons(site: &Site) -> BTreeMap<String, String> {
     let text = site.cluster.command_output("squeue", &["-h", "-r", "-t", "PD", "-o", "%i %r"]);
-    text.lines().filter_map(|line| line.split_once(' ')).map(|(name, why)| (name.into(), why.into())).collect()
+    text.lines().filter_map(|line| line.split_once(' ')).map(|(name, reason)| (name.into(), reason.into())).collect()
 }
 
 fn answers_under_limits() {
-    let Some(wanted) = wanted() else { return };
+    let Some(sample_size) = wanted() else { return };
     let account = format!("add user {} account=a", user());
-    let other = format!("add user {} account=a", ordinary());
-    let accounts = ["add account a", &account, &other, "modify qos normal set MaxTRESPerUser=cpu=10 MaxJobsPerUser=5"];
+    let other_user = format!("add user {} account=a", ordinary());
+    let accounts =
+        ["add account a", &account, &other_user, "modify qos normal set MaxTRESPerUser=cpu=10 MaxJobsPerUser=5"];
     let lines = ["AccountingStorageEnforce=limits,qos"].map(String::from).to_vec();
     let accounts = Some(accounts.map(String::from).to_vec());
     let options = ClusterOptions { nodes: 2, cpus: 8, lines, accounts, ..ClusterOptions::default() };
@@ -114,7 +115,7 @@ fn answers_under_limits() {
     let folder = std::env::var_os("DRYSTONE_LIVE_STATES").map_or(scratch.path().to_path_buf(), Into::into);
     let mut states = Vec::new();
     // States first, answers when all is over: they need the processor that the cluster runs on.
-    while reasons.len() < wanted {
+    while reasons.len() < sample_size {
         let now = begin.elapsed().as_secs_f64();
         if now >= arrival {
             if !submit(&site, &mut draws) {
@@ -136,13 +137,13 @@ fn answers_under_limits() {
     let mut answers: BTreeMap<String, FirstAnswer> = BTreeMap::new();
     for state in &states {
         let document = answer(&site, state);
-        let asked = document["asked"].as_i64().expect("a time");
+        let question_time = document["asked"].as_i64().expect("a time");
         for job in document["jobs"].as_array().expect("a list") {
             let name = job["job"].as_str().expect("a name").to_string();
             let level = |level: &str| job["start"][level].as_i64();
             let levels = (!job["start"].is_null()).then(|| LEVELS.map(|name| level(name).unwrap_or(i64::MAX)));
             let reason = reasons.get(&name).cloned().unwrap_or_default();
-            answers.entry(name).or_insert(FirstAnswer { asked, levels, reason });
+            answers.entry(name).or_insert(FirstAnswer { asked: question_time, levels, reason });
         }
     }
     report(&site, &answers);

@@ -59,8 +59,8 @@ fn hung() {
             |pid: u32| std::fs::read_to_string(format!("/proc/{pid}/stat")).is_ok_and(|stat| stat.contains(") T "));
         until(&format!("{fault}: it hangs"), || stopped(daemon.0.id()));
         site.run(&["live", "hand-back"]);
-        let held = || site.states().values().filter(|state| *state == "held").count();
-        assert_eq!(held(), 0, "{fault}");
+        let hold_count = || site.states().values().filter(|state| *state == "held").count();
+        assert_eq!(hold_count(), 0, "{fault}");
         let orders = site.orders().len();
         daemon.signal("-CONT");
         assert_eq!(daemon.end(), 1, "{fault}: {}", site.log_tail());

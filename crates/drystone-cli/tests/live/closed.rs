@@ -51,14 +51,14 @@ impl Beside {
 
     fn new() -> Option<Beside> {
         let name = format!("drystone-{}", std::process::id());
-        let (here, there) = (format!("dh{}", std::process::id()), format!("dt{}", std::process::id()));
+        let (near_end, far_end) = (format!("dh{}", std::process::id()), format!("dt{}", std::process::id()));
         said("ip", &["netns", "add", &name])?;
         let beside = Beside(name.clone());
-        said("ip", &["link", "add", &here, "type", "veth", "peer", "name", &there, "netns", &name])?;
-        said("ip", &["addr", "add", &format!("{}/30", Beside::HERE), "dev", &here])?;
-        said("ip", &["link", "set", &here, "up"])?;
-        said("ip", &["-n", &name, "addr", "add", "198.18.77.2/30", "dev", &there])?;
-        said("ip", &["-n", &name, "link", "set", &there, "up"])?;
+        said("ip", &["link", "add", &near_end, "type", "veth", "peer", "name", &far_end, "netns", &name])?;
+        said("ip", &["addr", "add", &format!("{}/30", Beside::HERE), "dev", &near_end])?;
+        said("ip", &["link", "set", &near_end, "up"])?;
+        said("ip", &["-n", &name, "addr", "add", "198.18.77.2/30", "dev", &far_end])?;
+        said("ip", &["-n", &name, "link", "set", &far_end, "up"])?;
         Some(beside)
     }
 
@@ -96,10 +96,10 @@ fn closed() {
         .map(|port| port.parse().expect("a port"))
         .collect();
     assert_eq!(ports.len(), 3, "a controller and two nodes: {conf}");
-    let ours: Vec<(u16, String)> = listening().into_iter().filter(|(port, _)| ports.contains(port)).collect();
-    let addresses: BTreeSet<&str> = ours.iter().map(|(_, address)| address.as_str()).collect();
-    assert_eq!(addresses, ["0100007F"].into(), "127.0.0.1 alone: {ours:?}");
-    assert_eq!(ours.iter().map(|(port, _)| *port).collect::<BTreeSet<u16>>(), ports);
+    let listeners: Vec<(u16, String)> = listening().into_iter().filter(|(port, _)| ports.contains(port)).collect();
+    let addresses: BTreeSet<&str> = listeners.iter().map(|(_, address)| address.as_str()).collect();
+    assert_eq!(addresses, ["0100007F"].into(), "127.0.0.1 alone: {listeners:?}");
+    assert_eq!(listeners.iter().map(|(port, _)| *port).collect::<BTreeSet<u16>>(), ports);
     match Beside::new() {
         Some(beside) => {
             let open = std::net::TcpListener::bind((Beside::HERE, 0)).expect("listens");

@@ -22,9 +22,9 @@ fn watch(site: &Site, time: Duration, mut sample: impl FnMut()) -> (i64, f64) {
     while since.elapsed() < time {
         oldest = oldest.max(site.silence().unwrap_or(i64::MAX));
         if since.elapsed() >= next {
-            let begun = Instant::now();
+            let submit_time = Instant::now();
             let job = site.submit(1, 1, 1);
-            slowest = slowest.max(begun.elapsed().as_secs_f64());
+            slowest = slowest.max(submit_time.elapsed().as_secs_f64());
             site.tell("scancel", &[&job.to_string()]);
             next += Duration::from_secs(5);
         }
@@ -40,15 +40,15 @@ const OLDEST: i64 = 10;
 const GIVES_UP: f64 = 10.0;
 
 /// Prints figures of a crowd, and checks them.
-fn judge(site: &Site, what: &str, used: Duration, passed: Duration, (oldest, slowest): (i64, f64)) {
+fn judge(site: &Site, crowd: &str, busy_time: Duration, duration: Duration, (oldest, slowest): (i64, f64)) {
     let status = site.published();
-    let share = used.as_secs_f64() / passed.as_secs_f64();
+    let share = busy_time.as_secs_f64() / duration.as_secs_f64();
     let number = |name: &str| status["health"][name].as_f64().unwrap_or(0.0);
     println!(
-        "{what} under {} for {:.0} s: daemon and its commands {:.2} % of a core, with slurmctld's part {:.2} %, a look every {:.2} s \
+        "{crowd} under {} for {:.0} s: daemon and its commands {:.2} % of a core, with slurmctld's part {:.2} %, a look every {:.2} s \
          costs {:.1} ms; oldest heartbeat {oldest} s, slowest submission {slowest:.2} s",
         site.policy,
-        passed.as_secs_f64(),
+        duration.as_secs_f64(),
         share * 100.0,
         number("core_share") * 100.0,
         number("period_ms") / 1_000.0,

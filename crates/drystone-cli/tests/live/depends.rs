@@ -69,9 +69,9 @@ fn every_kind() {
     let _daemon = site.drive();
     let long = site.submit(1, 200, 10);
     let minute = site.submit_with(1, 1, 5, &["-d", &format!("after:{long}+1")]);
-    let (first, other) = (site.submit_with(1, 9, 5, &["-J", "one"]), site.submit_with(1, 14, 5, &["-J", "two"]));
+    let (first, second) = (site.submit_with(1, 9, 5, &["-J", "one"]), site.submit_with(1, 14, 5, &["-J", "two"]));
     let alone = site.submit_with(1, 1, 5, &["-J", "one", "-d", "singleton"]);
-    let either = site.submit_with(1, 1, 5, &["-d", &format!("afterok:{long}?afterok:{other}")]);
+    let either = site.submit_with(1, 1, 5, &["-d", &format!("afterok:{long}?afterok:{second}")]);
     let array = submit_tasks(&site, 3, 7, &[]);
     let same = submit_tasks(&site, 3, 1, &["-d", &format!("aftercorr:{array}")]);
     within(Duration::from_secs(110), "all but the long one are over", || {
@@ -84,7 +84,7 @@ fn every_kind() {
     let name = |job: u64| job.to_string();
     let mut conditions = vec![
         ("singleton", (alone, None), end(&name(first))),
-        ("either of two", (either, None), end(&name(other))),
+        ("either of two", (either, None), end(&name(second))),
         ("a minute after the start", (minute, None), start(&name(long)) + 60),
     ];
     for task in 1..=3 {
@@ -92,13 +92,13 @@ fn every_kind() {
     }
     for (condition, job, due) in conditions {
         let (id, task) = job;
-        let begun = start(&task.map_or_else(|| name(id), |task| format!("{id}_{task}")));
+        let start_time = start(&task.map_or_else(|| name(id), |task| format!("{id}_{task}")));
         let (seconds, looks) = release_delay(&site, job, due);
         println!(
             "{condition}: released {seconds} s and {looks} looks after it could start, started after {} s",
-            begun - due
+            start_time - due
         );
-        assert!(begun >= due, "{condition}: started at {begun}, before {due}");
+        assert!(start_time >= due, "{condition}: started at {start_time}, before {due}");
         assert!(seconds <= PROMPT.0 || looks <= PROMPT.1, "{condition}: released {seconds} s and {looks} looks late");
     }
     let releases = site.orders().iter().filter(|order| matches!(order, ClusterOrder::Release(_))).count();

@@ -24,7 +24,7 @@ pub(crate) fn tests() -> Tests {
 /// the books are right.
 fn kill_at(points: &[&str]) {
     let Some(site) = Site::start(2, 4, "easy") else { return };
-    let mut submitted = 0;
+    let mut submit_count = 0;
     for point in points {
         // Snapshots and segments come after a thousand records: these points are reached by many
         // looks, not here.
@@ -34,7 +34,7 @@ fn kill_at(points: &[&str]) {
         let mut daemon = site.drive_with(&[], Some(&fault));
         for k in 0..8 {
             site.submit(1 + k % 8, 1 + k % 3, 5);
-            submitted += 1;
+            submit_count += 1;
             if k % 3 == 2 {
                 std::thread::sleep(Duration::from_millis(300));
             }
@@ -49,7 +49,7 @@ fn kill_at(points: &[&str]) {
         site.drain(Duration::from_secs(60));
         until("the books agree", || site.published()["health"]["differences"] == 0);
         drop(daemon);
-        site.each_started_once(submitted);
+        site.each_started_once(submit_count);
     }
     site.replays();
     assert!(site.states().values().all(|state| state == "CD"), "{:?}", site.states());
@@ -88,13 +88,13 @@ fn kills_at_random_moments() {
         (z ^ (z >> 31)) % most
     };
     let mut daemon = site.drive();
-    let (mut submitted, mut kills) = (0, 0);
+    let (mut submit_count, mut kills) = (0, 0);
     let began = Instant::now();
     let mut next_kill = began + Duration::from_millis(500);
-    while submitted < jobs || kills < most {
-        if submitted < jobs {
+    while submit_count < jobs || kills < most {
+        if submit_count < jobs {
             site.submit(1 + random(24) as u32, 1 + random(3) as u32, 2 + random(9) as u32);
-            submitted += 1;
+            submit_count += 1;
         }
         if Instant::now() >= next_kill && kills < most {
             daemon.kill();
@@ -130,8 +130,8 @@ fn disk_full() {
         let mut daemon = site.drive_with(&[], Some(&format!("{point}:{}:full", if point == "facts" { 5 } else { 2 })));
         let jobs: Vec<u64> = (0..5).map(|_| site.submit(4, 2, 1)).collect();
         assert_eq!(daemon.end(), 1, "{point}: {}", site.log_tail());
-        let held = || site.states().values().filter(|state| *state == "held").count();
-        assert_eq!(held(), 0, "{point}: given back; {}", site.log_tail());
+        let hold_count = || site.states().values().filter(|state| *state == "held").count();
+        assert_eq!(hold_count(), 0, "{point}: given back; {}", site.log_tail());
         let late = site.submit(1, 1, 1);
         assert_ne!(site.state(late), "held", "the hook lets it pass");
         site.drain(Duration::from_secs(60));

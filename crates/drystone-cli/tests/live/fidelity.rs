@@ -53,7 +53,7 @@ fn plan(site: &Site) -> Vec<Planned> {
         site.run(&["workload", "generate", "--procs", &procs, "--jobs", "4000", "--out", "log.swf", "--quiet"]);
     }
     let text = std::fs::read_to_string(site.path("log.swf")).expect("written");
-    let all: Vec<(i64, i64, u32, i64)> = text
+    let plan: Vec<(i64, i64, u32, i64)> = text
         .lines()
         .filter(|line| !line.starts_with(';'))
         .skip(3_000)
@@ -67,10 +67,10 @@ fn plan(site: &Site) -> Vec<Planned> {
         })
         .take(jobs())
         .collect();
-    let area: f64 = all.iter().map(|(_, run, procs, _)| *run as f64 * f64::from(*procs)).sum();
-    let (first, last) = (all[0].0, all[all.len() - 1].0);
+    let area: f64 = plan.iter().map(|(_, run, procs, _)| *run as f64 * f64::from(*procs)).sum();
+    let (first, last) = (plan[0].0, plan[plan.len() - 1].0);
     let faster = (last - first) as f64 / (area / f64::from(PROCS) / 0.9);
-    all.into_iter()
+    plan.into_iter()
         .map(|(submit, run, procs, minutes)| Planned {
             at: (submit - first) as f64 / faster,
             run,
@@ -86,8 +86,8 @@ struct Waits(f64);
 impl Observer for Waits {
     const NOTES: bool = false;
 
-    fn note_end(&mut self, ended: &EndedJob<'_>) {
-        self.0 += ended.wait_time().as_f64();
+    fn note_end(&mut self, job: &EndedJob<'_>) {
+        self.0 += job.wait_time().as_f64();
     }
 }
 
@@ -102,8 +102,8 @@ fn mean_wait(workload: &Workload, policy: &PolicySpec) -> f64 {
 const SEEN: f64 = 0.3;
 
 /// The mean of whole seconds.
-fn mean(all: &BTreeMap<JobKey, i64>) -> f64 {
-    all.values().sum::<i64>() as f64 / all.len().max(1) as f64
+fn mean(waits: &BTreeMap<JobKey, i64>) -> f64 {
+    waits.values().sum::<i64>() as f64 / waits.len().max(1) as f64
 }
 
 /// Number of draws of the lag model: enough to see how far single seconds move the mean wait.
@@ -165,16 +165,16 @@ fn day(policy: &str) {
     lagged.sort_by(f64::total_cmp);
     let middle = lagged[lagged.len() / 2];
     let (least, greatest) = (lagged[0], lagged[lagged.len() - 1]);
-    let strained = site.is_strained();
+    let is_strained = site.is_strained();
     println!(
         "{}: {} jobs, {suspends} suspensions; decision to start: mean {before:.2} s, median {median} s, most {most} s; end to look: mean \
-         {after:.2} s; mean wait {live:.2} s, lag model {middle:.2} s ({least:.2} to {greatest:.2}), exact {exact:.2} s; strained: {strained}",
+         {after:.2} s; mean wait {live:.2} s, lag model {middle:.2} s ({least:.2} to {greatest:.2}), exact {exact:.2} s; strained: {is_strained}",
         policy.canonical_text(),
         plan.len()
     );
     assert!(median <= 3, "{late:?}");
     // On a machine that is busy with other things Slurm itself is late.
-    assert!(strained || most <= 3, "{late:?}");
+    assert!(is_strained || most <= 3, "{late:?}");
     let near = 0.85 * least - 0.5..=1.15 * greatest + 0.5;
-    assert!(strained || near.contains(&live), "mean wait {live}, lag model {least} to {greatest}");
+    assert!(is_strained || near.contains(&live), "mean wait {live}, lag model {least} to {greatest}");
 }

@@ -49,9 +49,9 @@ fn outlives() {
     let mut daemon = site.drive();
     let running = site.submit(2, 20, 5);
     site.await_state(running, &["R"]);
-    let one = ["-n", "2", "-t", "1"];
-    let Some(early) = as_user_submits(&site, &one, 1) else { return };
-    let later = as_user_submits(&site, &one, 1).expect("root");
+    let request = ["-n", "2", "-t", "1"];
+    let Some(early) = as_user_submits(&site, &request, 1) else { return };
+    let later = as_user_submits(&site, &request, 1).expect("root");
     until("they wait", || site.published()["jobs"]["waiting"] == 2);
     well(&as_user(&site, "scontrol", &["hold", &early.to_string()]).expect("root"));
     until("the hold counts", || site.published()["jobs"]["held"] == 1);
@@ -140,10 +140,10 @@ fn finds_the_heartbeat() {
     assert_ne!(site.state(waiting), "held");
     // One that would leave a heart beating is no success.
     let _daemon = site.drive();
-    let other = site.path("other-run");
-    std::fs::create_dir_all(&other).expect("made");
+    let other_folder = site.path("other-run");
+    std::fs::create_dir_all(&other_folder).expect("made");
     let mut command = site.command(&["live", "hand-back"]);
-    let output = command.env("DRYSTONE_RUN", &other).output().expect("runs");
+    let output = command.env("DRYSTONE_RUN", &other_folder).output().expect("runs");
     let stderr = String::from_utf8_lossy(&output.stderr);
     assert!(output.status.code() == Some(2) && stderr.contains("still drives"), "{stderr}");
 }
@@ -151,9 +151,9 @@ fn finds_the_heartbeat() {
 fn two_states() {
     let Some(site) = Site::start(1, 2, "easy") else { return };
     let mut daemon = site.drive();
-    let other = site.path("second");
+    let other_folder = site.path("second");
     let mut command = site.command(&["live", "drive", "--policy", "easy", "--listen", "none"]);
-    let output = command.env("DRYSTONE_STATE", &other).output().expect("runs");
+    let output = command.env("DRYSTONE_STATE", &other_folder).output().expect("runs");
     let stderr = String::from_utf8_lossy(&output.stderr);
     assert!(output.status.code() == Some(2) && stderr.contains("another daemon"), "{:?} {stderr}", output.status);
     let job = site.submit(1, 1, 1);

@@ -21,8 +21,8 @@ const RUNS: [&str; 3] = ["R", "CG", "CD"];
 
 fn array_under_a_limit() {
     let account = format!("add user {} account=a", user());
-    let other = format!("add user {} account=a", ordinary());
-    let accounts = ["add account a", &account, &other, "modify qos normal set MaxJobsPerUser=2"];
+    let other_user = format!("add user {} account=a", ordinary());
+    let accounts = ["add account a", &account, &other_user, "modify qos normal set MaxJobsPerUser=2"];
     let lines = ["AccountingStorageEnforce=limits,qos"].map(String::from).to_vec();
     let accounts = Some(accounts.map(String::from).to_vec());
     let Some(site) =
@@ -63,8 +63,8 @@ fn never() {
         site.await_state(running, &["R"]);
         let Some(job) = as_user_submits(&site, &["-n", "8", "-t", "5"], 1) else { return };
         until("it waits", || site.published()["jobs"]["waiting"] == 1);
-        let changed = as_user(&site, "scontrol", &["update", &format!("JobId={job}"), "NumTasks=1"]).expect("root");
-        assert!(changed.status.success(), "{}", String::from_utf8_lossy(&changed.stderr));
+        let update = as_user(&site, "scontrol", &["update", &format!("JobId={job}"), "NumTasks=1"]).expect("root");
+        assert!(update.status.success(), "{}", String::from_utf8_lossy(&update.stderr));
         let small = site.submit(1, 1, 1);
         let wide = site.submit(8, 1, 1);
         site.tell("scancel", &[&running.to_string()]);
@@ -99,8 +99,8 @@ fn licences() {
     let options = ClusterOptions { nodes: 1, cpus: 8, lines, partitions, ..ClusterOptions::default() };
     let Some(site) = Site::with(options, "easy") else { return };
     let _daemon = site.drive();
-    let other = site.submit_with(1, 60, 5, &["-p", "other", "-L", "matlab:1"]);
-    site.await_state(other, &["R"]);
+    let other_job = site.submit_with(1, 60, 5, &["-p", "other", "-L", "matlab:1"]);
+    site.await_state(other_job, &["R"]);
     let pair: Vec<u64> = (0..2).map(|_| site.submit_with(1, 60, 5, &["-L", "matlab:1"])).collect();
     site.await_state(pair[0], &["R"]);
     let plain = site.submit(1, 1, 5);
@@ -150,9 +150,16 @@ fn site_order() {
     let me = user();
     let own = format!("add user {me} account=a");
     let classes = format!("modify user {me} set qos=normal,high");
-    let other = format!("add user {} account=b", ordinary());
-    let accounts =
-        ["add account a", "add account b", &own, &other, "add qos high", "modify qos high set priority=100", &classes];
+    let other_user = format!("add user {} account=b", ordinary());
+    let accounts = [
+        "add account a",
+        "add account b",
+        &own,
+        &other_user,
+        "add qos high",
+        "modify qos high set priority=100",
+        &classes,
+    ];
     let lines = [
         "AccountingStorageEnforce=associations,qos",
         "PriorityType=priority/multifactor",

@@ -103,7 +103,7 @@ fn main() {
     use libtest_mimic::{Arguments, Trial, run};
     let mut arguments = Arguments::from_args();
     arguments.test_threads.get_or_insert(12);
-    let one = |name: &str, test: fn()| {
+    let make_trial = |name: &str, test: fn()| {
         let trial = Trial::test(name, move || {
             test();
             Ok(())
@@ -111,7 +111,7 @@ fn main() {
         trial.with_ignored_flag(!site::full() && LONG.contains(&name))
     };
     // The longest first, which wait most: the others fit beside them.
-    let all = [
+    let suites = [
         shadow::tests(),
         soak::tests(),
         depends::tests(),
@@ -140,6 +140,6 @@ fn main() {
         fidelity::tests(),
         when::tests(),
     ];
-    let trials = all.into_iter().flatten().map(|(name, test)| one(name, test)).collect();
+    let trials = suites.into_iter().flatten().map(|(name, test)| make_trial(name, test)).collect();
     run(&arguments, trials).exit();
 }

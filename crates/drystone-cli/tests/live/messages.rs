@@ -76,8 +76,8 @@ fn motd() {
     let Some(site) = Site::start(1, 2, "easy") else { return };
     let lines = site.run(&["live", "install", "motd"]);
     let file = site.path("motd");
-    let named = site.command(&["live", "install", "motd", "--out"]).arg(&file).output().expect("runs");
-    assert!(named.status.success(), "{}", said(&named));
+    let output_with_file = site.command(&["live", "install", "motd", "--out"]).arg(&file).output().expect("runs");
+    assert!(output_with_file.status.success(), "{}", said(&output_with_file));
     assert_eq!(std::fs::read_to_string(&file).expect("a file"), lines);
     let _daemon = site.drive_with(&["--comments"], None);
     let first = site.submit(2, 100, 30);
@@ -148,12 +148,12 @@ fn planned_starts() {
     };
     within(Duration::from_secs(90), "the comment is there", || comment(waiting).contains("planned-start="));
     let whole = comment(waiting);
-    let (mark, planned) = whole.split_once(",planned-start=").expect("both");
+    let (mark, start_text) = whole.split_once(",planned-start=").expect("both");
     assert_eq!(mark, "drystone:held");
-    let output = Command::new("date").args(["-u", "-d", planned, "+%s"]).output().expect("date runs");
-    let planned: i64 = String::from_utf8_lossy(&output.stdout).trim().parse().expect("a moment");
+    let output = Command::new("date").args(["-u", "-d", start_text, "+%s"]).output().expect("date runs");
+    let start_time: i64 = String::from_utf8_lossy(&output.stdout).trim().parse().expect("a moment");
     let limit = super::depends::times(&site)[&blocker.to_string()].0 + 30 * 60;
-    assert!((planned - limit).abs() <= 60, "{planned} is not the end of the limit, {limit}");
+    assert!((start_time - limit).abs() <= 60, "{start_time} is not the end of the limit, {limit}");
     assert!(!comment(array).contains("planned-start"), "a comment would split the array");
     // Another daemon knows the job as held by the hook still.
     daemon.kill();
@@ -188,9 +188,9 @@ fn re_armed() {
 }
 
 /// A page over a socket: its body, once there is a server.
-fn page(socket: &std::path::Path, what: &str) -> Option<String> {
+fn page(socket: &std::path::Path, path: &str) -> Option<String> {
     let mut stream = UnixStream::connect(socket).ok()?;
-    write!(stream, "GET {what} HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n").ok()?;
+    write!(stream, "GET {path} HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n").ok()?;
     let mut text = String::new();
     stream.read_to_string(&mut text).ok()?;
     text.split_once("\r\n\r\n").map(|(_, body)| body.to_string())

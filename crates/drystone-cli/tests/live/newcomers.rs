@@ -97,9 +97,9 @@ fn over_a_time_limit() {
 
 fn over_a_qos_limit() {
     let own = format!("add user {} account=a", user());
-    let other = format!("add user {} account=a", ordinary());
+    let other_user = format!("add user {} account=a", ordinary());
     let class = format!("modify user {} set qos+=two", user());
-    let accounts = ["add account a", "add qos two", "modify qos two set MaxJobsPerUser=2", &own, &other, &class];
+    let accounts = ["add account a", "add qos two", "modify qos two set MaxJobsPerUser=2", &own, &other_user, &class];
     let lines = vec!["AccountingStorageEnforce=limits,qos".to_string()];
     let accounts = Some(accounts.map(String::from).to_vec());
     let options = ClusterOptions { nodes: 4, cpus: 8, lines, accounts, ..ClusterOptions::default() };
@@ -112,9 +112,9 @@ fn over_a_qos_limit() {
         site.states().iter().filter(|(name, state)| name.starts_with(&tasks) && *state == "CD").count() >= 6
     });
     // As many as there are processors at first, then as many as jobs of the user end.
-    let ended = site.states().values().filter(|state| *state == "CD").count();
+    let end_count = site.states().values().filter(|state| *state == "CD").count();
     let releases = releases_of(&site, array);
-    assert!(releases <= 32 + 2 * ended + 8, "{releases} releases, {ended} ends");
+    assert!(releases <= 32 + 2 * end_count + 8, "{releases} releases, {end_count} ends");
     site.tell("scancel", &[&array.to_string()]);
     site.drain(Duration::from_secs(60));
     site.settled();

@@ -76,8 +76,8 @@ fn down(policy: &str) {
     site.cluster.kill_steps("n1");
     within(Duration::from_secs(60), "the node is out", || offline(&site) == Some(4));
     // What is left of it is on the node that is out: the other one is free.
-    let other = site.submit(4, 1, 5);
-    site.await_state(other, &["R", "CG", "CD"]);
+    let other_job = site.submit(4, 1, 5);
+    site.await_state(other_job, &["R", "CG", "CD"]);
     site.cluster.start_node("n1");
     within(Duration::from_secs(60), "the node is back", || offline(&site) == Some(0));
     // Slurm requeues it, and by default lets it begin after two minutes only, which may be over
@@ -93,7 +93,7 @@ fn down(policy: &str) {
     }
     // A node that is just back may lose it once more, and Slurm has it begin two minutes later
     // again.
-    within(Duration::from_secs(300), "both are over", || [job, other].iter().all(|job| site.state(*job) == "CD"));
+    within(Duration::from_secs(300), "both are over", || [job, other_job].iter().all(|job| site.state(*job) == "CD"));
 }
 
 fn under_suspended() {
@@ -120,8 +120,8 @@ fn decided(site: &Site, job: u64) -> usize {
     let outputs = records.into_iter().flat_map(|(_, records)| records);
     let decided =
         outputs.filter_map(|record| if let JournalRecord::Out(output) = record { Some(output.decided) } else { None });
-    let start = |one: &drystone_live::core::Decided| matches!(one.action, Action::Start { .. });
-    decided.flatten().filter(|one| start(one) && one.key.is_some_and(|key| key.id == job)).count()
+    let start = |decision: &drystone_live::core::Decided| matches!(decision.action, Action::Start { .. });
+    decided.flatten().filter(|decision| start(decision) && decision.key.is_some_and(|key| key.id == job)).count()
 }
 
 /// Processors enough, but no node with as many as a job needs together, while others come and go:
@@ -152,12 +152,12 @@ fn in_pieces(policy: &str) {
     assert!(tries.iter().all(|tries| (least..=6).contains(tries)), "decided {tries:?} times");
     assert!(small >= 10, "{small} others: {}", site.told());
     site.tell("scancel", &[&first.to_string()]);
-    let freed = Instant::now();
+    let release_time = Instant::now();
     site.await_state(whole, &["R", "CG", "CD"]);
-    println!("started {:.1} s after its node was free", freed.elapsed().as_secs_f64());
+    println!("started {:.1} s after its node was free", release_time.elapsed().as_secs_f64());
     site.tell("scancel", &[&second.to_string()]);
     site.await_state(spread, &["R", "CG", "CD"]);
-    assert!(freed.elapsed() < Duration::from_secs(30), "{:?}: {}", freed.elapsed(), site.told());
+    assert!(release_time.elapsed() < Duration::from_secs(30), "{:?}: {}", release_time.elapsed(), site.told());
     site.settled();
     site.replays();
 }
@@ -184,14 +184,14 @@ fn overtaken(policy: &str) {
     }
     site.await_state(wide, &["R", "CG", "CD"]);
     // As Slurm has it: the loop looks every six seconds.
-    let waited = times(&site)[&wide.to_string()].0 - submit_time;
+    let wait = times(&site)[&wide.to_string()].0 - submit_time;
     let tries = decided(&site, wide);
-    println!("started after {waited} s, decided {tries} times; {} small jobs came meanwhile", small.len());
+    println!("started after {wait} s, decided {tries} times; {} small jobs came meanwhile", small.len());
     let jobs = || site.cluster.command_output("squeue", &["-h", "-a", "-t", "all", "-o", "%i %t %S %e %N"]);
-    assert!(waited < 45, "{waited} s: {}{}", jobs(), site.told());
+    assert!(wait < 45, "{wait} s: {}{}", jobs(), site.told());
     assert!(small.len() >= 3, "{}", small.len());
-    let begun = small.iter().filter(|&&job| site.state(job) != "held").count();
-    assert!(begun >= 3, "{begun} of {} small jobs start beside it: {}", small.len(), site.told());
+    let start_count = small.iter().filter(|&&job| site.state(job) != "held").count();
+    assert!(start_count >= 3, "{start_count} of {} small jobs start beside it: {}", small.len(), site.told());
     site.tell("scancel", &[&long.to_string()]);
     site.drain(Duration::from_secs(120));
     site.settled();
@@ -212,8 +212,8 @@ fn asked_for() {
     let on =
         |job: u64| site.cluster.command_output("squeue", &["-h", "-t", "all", "-j", &job.to_string(), "-o", "%N %C"]);
     let begins = |job: u64| site.await_state(job, &["R", "CG", "CD"]);
-    let named = site.submit_with(4, 300, 10, &["-w", "n1"]);
-    begins(named);
+    let with_node = site.submit_with(4, 300, 10, &["-w", "n1"]);
+    begins(with_node);
     let gpus = site.submit_with(2, 8, 1, &["-N", "2", "--gres=gpu:2", "-C", "big"]);
     begins(gpus);
     assert_eq!(on(gpus).trim(), "n[2-3] 2");
@@ -227,7 +227,7 @@ fn asked_for() {
     assert_eq!(on(alone).trim().split(' ').next_back(), Some("4"), "a whole node");
     begins(feature);
     assert_eq!(site.state(excludes), "held", "the only node that it may have is full: {}", site.told());
-    site.tell("scancel", &[&named.to_string()]);
+    site.tell("scancel", &[&with_node.to_string()]);
     begins(excludes);
     assert_eq!(on(excludes).trim(), "n1 1");
     site.drain(Duration::from_secs(90));

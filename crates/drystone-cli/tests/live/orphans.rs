@@ -43,9 +43,9 @@ fn as_owner(site: &Site, verb: &str, name: &str) {
 /// holds of all an administrator's.
 fn limit_stopped() {
     let own = format!("add user {} account=a", user());
-    let other = format!("add user {} account=a", ordinary());
+    let other_user = format!("add user {} account=a", ordinary());
     let class = format!("modify user {} set qos+=two", user());
-    let accounts = ["add account a", "add qos two", "modify qos two set MaxJobsPerUser=2", &own, &other, &class];
+    let accounts = ["add account a", "add qos two", "modify qos two set MaxJobsPerUser=2", &own, &other_user, &class];
     let lines = vec!["AccountingStorageEnforce=limits,qos".to_string()];
     let accounts = Some(accounts.map(String::from).to_vec());
     let options = ClusterOptions { nodes: 2, cpus: 8, lines, accounts, ..ClusterOptions::default() };
@@ -66,8 +66,8 @@ fn limit_stopped() {
         assert!(held_jobs.is_empty(), "{signal}: {held_jobs:?} of {hold_reasons}: {output}");
         assert!(!output.contains(" 0 jobs let go") && output.contains("jobs let go"), "{signal}: {output}");
         let show = site.cluster.command_output("scontrol", &["-o", "show", "job"]);
-        let marked = |line: &&str| line.contains("drystone:") && line.contains("JobState=PENDING");
-        assert_eq!(show.lines().filter(marked).count(), 0, "no mark is left");
+        let has_mark = |line: &&str| line.contains("drystone:") && line.contains("JobState=PENDING");
+        assert_eq!(show.lines().filter(has_mark).count(), 0, "no mark is left");
         site.tell("scancel", &["-u", &user()]);
         site.tell("scancel", &["-u", &ordinary()]);
         site.drain(Duration::from_secs(60));
@@ -118,8 +118,8 @@ struct Waiting {
 
 /// Submits them; `None` where this is not root.
 fn submit_every_kind(site: &Site) -> Option<Waiting> {
-    let requeued = site.submit_with(8, 100, 5, &["--requeue"]);
-    site.await_state(requeued, &["R"]);
+    let requeue_job = site.submit_with(8, 100, 5, &["--requeue"]);
+    site.await_state(requeue_job, &["R"]);
     let submit = |more: &[&str]| as_user_submits(site, &[&["-n", "1", "-t", "5"], more].concat(), 2);
     let (first, array) = (submit(&[])?, submit(&["--array=1-9%2"])?);
     let after = |kind: &str, job: u64| format!("--dependency={kind}:{job}");
@@ -140,7 +140,7 @@ fn submit_every_kind(site: &Site) -> Option<Waiting> {
     until("they are known", || site.published()["jobs"]["held"].as_u64() >= Some(3));
     as_owner(site, "hold", &later.to_string());
     as_owner(site, "hold", &format!("{tasks}_3"));
-    site.tell("scontrol", &["requeue", &requeued.to_string()]);
+    site.tell("scontrol", &["requeue", &requeue_job.to_string()]);
     let again = submit(&["--requeue"]).expect("root");
     let exits = ["-o", "/dev/null", "-n1", "-t5", "--parsable", "--requeue", "--wrap", "exit 9"];
     let special = String::from_utf8_lossy(&as_user(site, "sbatch", &exits)?.stdout).trim().to_string();
@@ -159,16 +159,16 @@ fn at_any_end() {
     let partition = |name: &str, more: &str| format!("PartitionName={name} Nodes=n[1-2] MaxTime=60 State=UP{more}");
     let partitions = vec![partition("main", " Default=YES"), partition("other", "")];
     let options = ClusterOptions { nodes: 2, cpus: 4, lines, partitions, ..ClusterOptions::default() };
-    let both = ["--partition", "main", "--partition", "other"];
+    let options_of_both = ["--partition", "main", "--partition", "other"];
     let Some(mut site) = Site::of(options, "easy", &["main", "other"]) else { return };
-    for ended in ["-TERM", "-KILL", "timer", "removal"] {
-        let mut daemon = site.drive_with(&both, None);
+    for way in ["-TERM", "-KILL", "timer", "removal"] {
+        let mut daemon = site.drive_with(&options_of_both, None);
         let Some(kinds) = submit_every_kind(&site) else { return };
         site.submit_with(1, 2, 5, &["-p", "other", "--array=1-3"]);
         site.tell("scontrol", &["update", "PartitionName=other", "State=DOWN"]);
         site.tell("scontrol", &["update", "PartitionName=main", "State=INACTIVE"]);
         std::thread::sleep(Duration::from_secs(4));
-        let output = match ended {
+        let output = match way {
             "timer" => {
                 daemon.kill();
                 std::thread::sleep(Duration::from_secs(3));
@@ -176,22 +176,22 @@ fn at_any_end() {
             }
             "removal" => {
                 // As docs/operate.md says.
-                let stopped = end(&site, &mut daemon, "-TERM");
+                let output_at_end = end(&site, &mut daemon, "-TERM");
                 site.run(&["live", "hand-back"]);
                 remove_hook(&mut site);
-                stopped
+                output_at_end
             }
             signal => end(&site, &mut daemon, signal),
         };
         let mut expected = kinds.owners.clone();
         expected.sort();
-        assert_eq!(held(&site), expected, "{ended}: {output}");
-        let listed = |name: &String| output.split([' ', ',', ';']).any(|word| word == name);
-        assert!(expected.iter().chain([&kinds.special]).all(listed), "{ended}: {expected:?} {output}");
-        assert!(output.contains("`scontrol release "), "{ended}: {output}");
+        assert_eq!(held(&site), expected, "{way}: {output}");
+        let is_listed = |name: &String| output.split([' ', ',', ';']).any(|word| word == name);
+        assert!(expected.iter().chain([&kinds.special]).all(is_listed), "{way}: {expected:?} {output}");
+        assert!(output.contains("`scontrol release "), "{way}: {output}");
         let show = site.cluster.command_output("scontrol", &["-o", "show", "job"]);
-        let marked = |line: &&str| line.contains("drystone:") && line.contains("JobState=PENDING");
-        assert_eq!(show.lines().filter(marked).count(), 0, "{ended}: no mark is left");
+        let has_mark = |line: &&str| line.contains("drystone:") && line.contains("JobState=PENDING");
+        assert_eq!(show.lines().filter(has_mark).count(), 0, "{way}: no mark is left");
         for partition in ["main", "other"] {
             site.tell("scontrol", &["update", &format!("PartitionName={partition}"), "State=UP"]);
         }

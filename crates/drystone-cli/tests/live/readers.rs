@@ -20,8 +20,8 @@ const NOBODY: u32 = 65_534;
 /// A group that every Linux has, which is not that of root nor that of the user above.
 const GROUP: u32 = 12;
 
-fn private(what: &str) -> Option<Site> {
-    let lines = vec![format!("PrivateData={what}")];
+fn private(kinds: &str) -> Option<Site> {
+    let lines = vec![format!("PrivateData={kinds}")];
     Site::with(ClusterOptions { nodes: 1, cpus: 4, lines, ..ClusterOptions::default() }, "easy")
 }
 

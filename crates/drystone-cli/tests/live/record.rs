@@ -80,19 +80,19 @@ fn recorded() {
             cluster.command_output("sbatch", &args);
         }
         let output = child.wait_with_output().expect("it ends");
-        let told = String::from_utf8_lossy(&output.stderr).into_owned();
-        assert!(output.status.success(), "{told}");
-        assert!(told.contains("9 jobs, 9 starts and"), "{told}");
+        let errors = String::from_utf8_lossy(&output.stderr).into_owned();
+        assert!(output.status.success(), "{errors}");
+        assert!(errors.contains("9 jobs, 9 starts and"), "{errors}");
         assert_eq!(debug(&cluster), before, "it gives back what it has set");
         let golden = Golden::read_recording(&folder.path("recording"), "site.rep1").expect("a recording");
-        let asked = |at: usize| {
+        let request = |at: usize| {
             let job = &golden.jobs[at];
             (job.partitions.join(","), job.tasks, job.limit, job.nodes, job.exclusive, job.nice)
         };
         // Slurm shows the partition of the higher tier first.
-        assert_eq!(asked(2), ("short,long".to_string(), Some((6, 1)), 1, None, false, 0));
-        assert_eq!(asked(3), ("short,long".to_string(), Some((2, 1)), 2, Some(2), false, 0));
-        assert_eq!((asked(4).4, asked(5).5), (true, 5));
+        assert_eq!(request(2), ("short,long".to_string(), Some((6, 1)), 1, None, false, 0));
+        assert_eq!(request(3), ("short,long".to_string(), Some((2, 1)), 2, Some(2), false, 0));
+        assert_eq!((request(4).4, request(5).5), (true, 5));
         assert_eq!((golden.jobs[1].one, golden.jobs[6].named.1.join(",")), (Some(true), "n3".to_string()));
         assert_eq!(golden.jobs[8].task.map(|(_, task)| task), Some(1));
         let (agreement, differences) = pass_by_pass(&golden);

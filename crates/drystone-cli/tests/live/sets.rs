@@ -24,13 +24,13 @@ fn two_sets() {
         let output = site.command(&args).output().expect("runs");
         (output.status.success(), String::from_utf8_lossy(&output.stderr).replace('\n', " "))
     };
-    let (allowed, output) = check(&BOTH);
+    let (is_allowed, output) = check(&BOTH);
     assert!(
-        allowed && output.contains("partition main: 2 nodes") && output.contains("partition side: 2 nodes"),
+        is_allowed && output.contains("partition main: 2 nodes") && output.contains("partition side: 2 nodes"),
         "{output}"
     );
-    let (allowed, output) = check(&["--partition", "main", "--partition", "across"]);
-    assert!(!allowed && output.contains("main and across have some nodes in common"), "{output}");
+    let (is_allowed, output) = check(&["--partition", "main", "--partition", "across"]);
+    assert!(!is_allowed && output.contains("main and across have some nodes in common"), "{output}");
 
     let mut daemon = site.drive_with(&BOTH, None);
     let side = |procs, seconds, more: &[&str]| site.submit_with(procs, seconds, 5, &[&["-p", "side"], more].concat());
@@ -38,16 +38,16 @@ fn two_sets() {
     let long = site.submit(8, 45, 2);
     site.await_state(long, &["R"]);
     let behind: Vec<u64> = (0..3).map(|_| site.submit(8, 1, 2)).collect();
-    let moved = site.submit(2, 1, 2);
+    let mover = site.submit(2, 1, 2);
     let waits = side(1, 1, &[&format!("--dependency=afterany:{long}")]);
     let since = Instant::now();
     let mut jobs = 6;
     let mut slowest = Duration::ZERO;
     while since.elapsed() < Duration::from_secs(20) {
-        let begun = Instant::now();
+        let submit_time = Instant::now();
         let job = side(8, 1, &[]);
         site.await_state(job, &["R", "CG", "CD"]);
-        slowest = slowest.max(begun.elapsed());
+        slowest = slowest.max(submit_time.elapsed());
         jobs += 1;
         if jobs == 9 {
             daemon.kill();
@@ -69,8 +69,8 @@ fn two_sets() {
     let output = site.run(&["live", "status"]);
     assert!(output.contains("main: ") && output.contains("side: "), "{output}");
     // A waiting job goes to the other set.
-    site.tell("scontrol", &["update", &format!("JobId={moved}"), "Partition=side"]);
-    site.await_state(moved, &["R", "CG", "CD"]);
+    site.tell("scontrol", &["update", &format!("JobId={mover}"), "Partition=side"]);
+    site.await_state(mover, &["R", "CG", "CD"]);
     // The next daemon has what this one saved or journaled.
     daemon.kill();
     daemon = site.drive_with(&BOTH, None);

@@ -47,12 +47,12 @@ fn beside_backfill() {
     let report: serde_json::Value =
         serde_json::from_str(&site.run(&["live", "report", "--baseline", "easy", "--format", "json"])).expect("JSON");
     assert_eq!(report["jobs"], JOBS);
-    let wait = |who: &str| report["wait"][who][0].as_f64().expect("a mean");
+    let wait = |policy: &str| report["wait"][policy][0].as_f64().expect("a mean");
     let interval = &report["wait"]["policy"][1];
     assert!(interval[0].as_f64() <= Some(wait("policy")) && interval[1].as_f64() >= Some(wait("policy")), "{report}");
     assert!(report["predictions"]["learned"].as_u64() > Some(100), "{report}");
-    let moved: u64 = report["moved"].as_array().expect("counts").iter().filter_map(serde_json::Value::as_u64).sum();
-    assert_eq!(moved, u64::from(JOBS));
+    let job_count: u64 = report["moved"].as_array().expect("counts").iter().filter_map(serde_json::Value::as_u64).sum();
+    assert_eq!(job_count, u64::from(JOBS));
     // The same as a log that the simulator reads.
     site.run(&["live", "journal", "export", "--out", "site.swf"]);
     let log = std::fs::read_to_string(site.path("site.swf")).expect("written");

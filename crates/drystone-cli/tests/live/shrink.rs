@@ -43,8 +43,8 @@ fn gives_nodes() {
     assert_eq!((nodes_of(&site, wide).as_str(), nodes_of(&site, silent).as_str()), ("2 4", "2 4"));
     assert_eq!((site.state(wide).as_str(), site.state(silent).as_str(), site.state(last).as_str()), ("R", "R", "held"));
     site.settled();
-    let shown = site.run(&["live", "journal", "show"]);
-    assert!(shown.contains(&format!("shrink {wide} to 4 processors")), "{shown}");
+    let text = site.run(&["live", "journal", "show"]);
+    assert!(text.contains(&format!("shrink {wide} to 4 processors")), "{text}");
     let notes = site.published()["health"]["notes"].to_string();
     assert!(notes.contains(&format!("job {wide} gives 2 of its 4 nodes, and job {first} starts")), "{notes}");
     drop(daemon);

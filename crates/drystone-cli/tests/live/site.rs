@@ -85,15 +85,15 @@ pub(crate) fn full() -> bool {
 }
 
 /// Waits until something holds.
-pub(crate) fn until(what: &str, holds: impl FnMut() -> bool) {
-    within(PATIENCE, what, holds);
+pub(crate) fn until(condition: &str, holds: impl FnMut() -> bool) {
+    within(PATIENCE, condition, holds);
 }
 
 /// Waits so long until something holds.
-pub(crate) fn within(time: Duration, what: &str, mut holds: impl FnMut() -> bool) {
+pub(crate) fn within(time: Duration, condition: &str, mut holds: impl FnMut() -> bool) {
     let since = Instant::now();
     while !holds() {
-        assert!(since.elapsed() < time, "never within {time:?}: {what}");
+        assert!(since.elapsed() < time, "never within {time:?}: {condition}");
         std::thread::sleep(Duration::from_millis(50));
     }
 }
@@ -114,9 +114,10 @@ impl Site {
         let folder = tempfile::Builder::new().prefix("drystone-live-").tempdir().expect("a folder");
         let home = home(&folder);
         std::fs::create_dir_all(home.run_folder()).expect("made");
-        let named: Vec<&str> = partitions.iter().flat_map(|name| ["--partition", name]).collect();
-        let piece = |what: &str| {
-            let output = command(&folder).args(["live", "install", what]).args(&named).output().expect("runs");
+        let partition_options: Vec<&str> = partitions.iter().flat_map(|name| ["--partition", name]).collect();
+        let piece = |piece_name: &str| {
+            let output =
+                command(&folder).args(["live", "install", piece_name]).args(&partition_options).output().expect("runs");
             assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
             output.stdout
         };
@@ -247,8 +248,8 @@ impl Site {
             .lines()
             .filter_map(|line| {
                 let [name, state, priority] = line.split(' ').collect::<Vec<_>>()[..] else { return None };
-                let held = state == "PD" && priority == "0";
-                Some((name.to_string(), if held { "held".into() } else { state.to_string() }))
+                let is_held = state == "PD" && priority == "0";
+                Some((name.to_string(), if is_held { "held".into() } else { state.to_string() }))
             })
             .collect()
     }
@@ -312,8 +313,8 @@ impl Site {
     pub(crate) fn starts(&self) -> BTreeMap<String, usize> {
         let log = std::fs::read_to_string(self.cluster.root().join("log/slurmctld.log")).expect("a log");
         let mut starts = BTreeMap::new();
-        for started in log.lines().filter_map(started) {
-            let name = started.split(' ').next();
+        for start in log.lines().filter_map(started) {
+            let name = start.split(' ').next();
             // A task is called 21_3(24) there.
             let name = name.map(|name| name.split('(').next().unwrap_or(name).to_string());
             *starts.entry(name.unwrap_or_default()).or_insert(0) += 1;
@@ -325,11 +326,11 @@ impl Site {
     pub(crate) fn running_of(&self, array: u64) -> usize {
         let log = std::fs::read_to_string(self.cluster.root().join("log/slurmctld.log")).expect("a log");
         let lines = log.lines().filter(|line| line.contains(&format!("JobId={array}_")));
-        let (started, ended) = lines.fold((0, 0), |(started, ended), line| {
+        let (starts, ends) = lines.fold((0, 0), |(starts, ends), line| {
             let over = line.contains("_job_complete: ") && line.ends_with(" done");
-            (started + usize::from(self::started(line).is_some()), ended + usize::from(over))
+            (starts + usize::from(self::started(line).is_some()), ends + usize::from(over))
         });
-        started.saturating_sub(ended)
+        starts.saturating_sub(ends)
     }
 
     /// No job was started twice, and as many were started as were submitted.
@@ -362,7 +363,7 @@ impl Site {
     /// For each job of the journal: seconds from the decision to start it to the start that Slurm
     /// shows, and from the end that Slurm shows to the look that saw it.
     pub(crate) fn delays(&self) -> Delays {
-        let mut decided: BTreeMap<JobKey, i64> = BTreeMap::new();
+        let mut decisions: BTreeMap<JobKey, i64> = BTreeMap::new();
         let mut delays = Delays::default();
         for (_, records) in journal::read_journal(&self.home().journal_folder()).expect("a journal") {
             let mut time = 0;
@@ -372,7 +373,7 @@ impl Site {
                         time = delta.time;
                         for fact in delta.changed.iter().filter(|fact| !fact.places.is_empty()) {
                             for key in fact.job_keys() {
-                                if let (Some(start), Some(at)) = (fact.start, decided.get(&key)) {
+                                if let (Some(start), Some(at)) = (fact.start, decisions.get(&key)) {
                                     delays.starts.insert(key, start - at);
                                 }
                                 if let (JobState::Ended(_), Some(end)) = (fact.state, fact.end) {
@@ -383,7 +384,7 @@ impl Site {
                     }
                     JournalRecord::Out(output) => {
                         let releases = output.orders.iter().filter(|order| matches!(order, ClusterOrder::Release(_)));
-                        decided.extend(releases.map(|order| (order.job_key(), time)));
+                        decisions.extend(releases.map(|order| (order.job_key(), time)));
                     }
                     _ => {}
                 }

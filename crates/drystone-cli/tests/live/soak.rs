@@ -156,7 +156,7 @@ fn start(policy: &str, scheduler: &str) -> Option<Site> {
 }
 
 /// Draws the next submission and makes it on both sites; an array gives several jobs.
-fn submit(dice: &mut Dice, sites: [&Site; 2], jobs: &[Planned], held: &mut Vec<(i64, usize)>) -> Vec<Planned> {
+fn submit(dice: &mut Dice, sites: [&Site; 2], jobs: &[Planned], holds: &mut Vec<(i64, usize)>) -> Vec<Planned> {
     let user = dice.roll(5) as usize;
     let kind = dice.roll(100);
     let nodes = if dice.roll(20) == 0 { 2 } else { 1 };
@@ -185,13 +185,13 @@ fn submit(dice: &mut Dice, sites: [&Site; 2], jobs: &[Planned], held: &mut Vec<(
         20..30 => job.limited = true,
         30..37 => {
             let own: Vec<&Planned> = jobs.iter().rev().take(60).filter(|job| job.user == user && !job.never).collect();
-            job.after = own.first().map(|other| [other.name(0), other.name(1)]);
+            job.after = own.first().map(|parent| [parent.name(0), parent.name(1)]);
         }
         37..43 => {
             // Arrays as well.
             tasks = [1, 1, 4][dice.roll(3) as usize];
             more.push("--hold".into());
-            held.push((job.ready + 25, jobs.len()));
+            holds.push((job.ready + 25, jobs.len()));
             job.ready += 25;
         }
         43 => (job.minutes, job.never) = (90, true),
@@ -225,9 +225,9 @@ fn submit(dice: &mut Dice, sites: [&Site; 2], jobs: &[Planned], held: &mut Vec<(
 }
 
 /// Lets jobs go whose time has come, as their owners.
-fn release(sites: [&Site; 2], jobs: &[Planned], held: &mut Vec<(i64, usize)>) {
+fn release(sites: [&Site; 2], jobs: &[Planned], holds: &mut Vec<(i64, usize)>) {
     let now = drystone_live::clock::unix_seconds();
-    held.retain(|&(time, at)| {
+    holds.retain(|&(time, at)| {
         if time > now {
             return true;
         }
@@ -249,7 +249,7 @@ fn answers(site: &Site) {
 /// Does on both sites what people do when a killed slurmctld has started a job a second time. Slurm
 /// drains the node and holds the job; an administrator resumes the one, the owner releases the
 /// other. Returns the jobs released, by name.
-fn mend(sites: [&Site; 2], jobs: &[Planned], released: &mut [BTreeMap<String, i64>; 2]) {
+fn mend(sites: [&Site; 2], jobs: &[Planned], releases: &mut [BTreeMap<String, i64>; 2]) {
     for (at, site) in sites.into_iter().enumerate() {
         let listing = site.cluster.command_output("sinfo", &["-h", "-R", "-o", "%N %E"]);
         for line in listing.lines().filter(|line| line.ends_with("Duplicate jobid")) {
@@ -261,10 +261,10 @@ fn mend(sites: [&Site; 2], jobs: &[Planned], released: &mut [BTreeMap<String, i6
             let name = line.split(' ').next().unwrap_or_default();
             let Some(job) = jobs.iter().find(|job| job.name(at) == name) else { continue };
             let now = drystone_live::clock::unix_seconds();
-            if released[at].get(name).is_none_or(|&before| now - before > AGAIN) {
+            if releases[at].get(name).is_none_or(|&before| now - before > AGAIN) {
                 println!("site {at}: job {name} is released by its owner: {line}");
                 as_one(site, job.user, "scontrol", &["release", name]);
-                released[at].insert(name.to_string(), now);
+                releases[at].insert(name.to_string(), now);
             }
         }
     }
@@ -272,34 +272,34 @@ fn mend(sites: [&Site; 2], jobs: &[Planned], released: &mut [BTreeMap<String, i6
 
 /// Something goes wrong: with Slurm or a node on both sites, with the daemon on the driven one.
 fn fault(kind: u64, sites: [&mut Site; 2], daemon: &mut super::site::Running) {
-    let [ours, peer] = sites;
+    let [own_site, peer] = sites;
     match kind {
         0 | 1 => {
             daemon.kill();
             std::thread::sleep(Duration::from_secs(2));
-            *daemon = ours.drive();
+            *daemon = own_site.drive();
         }
         2 => {
             // What slurmctld has not saved is forgotten: nothing is submitted in its last seconds.
             std::thread::sleep(Duration::from_secs(12));
-            let mut both = [ours, peer];
-            both.iter_mut().for_each(|site| site.cluster.kill_controller());
-            both.iter_mut().for_each(|site| site.cluster.start_controller());
-            both.iter().for_each(|site| answers(site));
+            let mut pair = [own_site, peer];
+            pair.iter_mut().for_each(|site| site.cluster.kill_controller());
+            pair.iter_mut().for_each(|site| site.cluster.start_controller());
+            pair.iter().for_each(|site| answers(site));
         }
         3 => {
-            let both = [&*ours, &*peer];
-            both.iter().for_each(|site| site.cluster.pause_controller(true));
+            let pair = [&*own_site, &*peer];
+            pair.iter().for_each(|site| site.cluster.pause_controller(true));
             std::thread::sleep(Duration::from_secs(15));
-            both.iter().for_each(|site| site.cluster.pause_controller(false));
-            both.iter().for_each(|site| answers(site));
+            pair.iter().for_each(|site| site.cluster.pause_controller(false));
+            pair.iter().for_each(|site| answers(site));
         }
         _ => {
-            for site in [&*ours, &*peer] {
+            for site in [&*own_site, &*peer] {
                 site.tell("scontrol", &["update", "NodeName=n2", "State=DRAIN", "Reason=soak"]);
             }
             std::thread::sleep(Duration::from_secs(20));
-            for site in [&*ours, &*peer] {
+            for site in [&*own_site, &*peer] {
                 site.tell("scontrol", &["update", "NodeName=n2", "State=RESUME"]);
             }
         }
@@ -309,66 +309,71 @@ fn fault(kind: u64, sites: [&mut Site; 2], daemon: &mut super::site::Running) {
 /// Seconds in which the machine itself was late, each with its lateness in milliseconds; noted
 /// until the test ends.
 fn lateness() -> Arc<Mutex<BTreeMap<i64, u128>>> {
-    let noted = Arc::new(Mutex::new(BTreeMap::new()));
-    let shared = Arc::downgrade(&noted);
+    let delays = Arc::new(Mutex::new(BTreeMap::new()));
+    let handle = Arc::downgrade(&delays);
     std::thread::spawn(move || {
-        while let Some(noted) = shared.upgrade() {
-            let (begun, nap) = (Instant::now(), Duration::from_millis(100));
+        while let Some(delay_map) = handle.upgrade() {
+            let (nap_start, nap) = (Instant::now(), Duration::from_millis(100));
             std::thread::sleep(nap);
-            let late = begun.elapsed().saturating_sub(nap).as_millis();
+            let late = nap_start.elapsed().saturating_sub(nap).as_millis();
             if late > SLOW {
-                noted.lock().unwrap_or_else(PoisonError::into_inner).insert(drystone_live::clock::unix_seconds(), late);
+                delay_map
+                    .lock()
+                    .unwrap_or_else(PoisonError::into_inner)
+                    .insert(drystone_live::clock::unix_seconds(), late);
             }
         }
     });
-    noted
+    delays
 }
 
 fn soak() {
     let Some(plan) = Plan::given() else { return };
-    let (Some(mut ours), Some(mut peer)) = (start(&policy(), "backfill"), start("easy", "backfill")) else { return };
-    let mut daemon = ours.drive();
+    let (Some(mut own_site), Some(mut peer)) = (start(&policy(), "backfill"), start("easy", "backfill")) else {
+        return;
+    };
+    let mut daemon = own_site.drive();
     let late = lateness();
-    let (mut dice, mut jobs, mut held, mut faults) = (Dice(plan.seed), Vec::new(), Vec::new(), Vec::new());
-    let mut released = [BTreeMap::new(), BTreeMap::new()];
-    let begun = Instant::now();
+    let (mut dice, mut jobs, mut holds, mut faults) = (Dice(plan.seed), Vec::new(), Vec::new(), Vec::new());
+    let mut releases = [BTreeMap::new(), BTreeMap::new()];
+    let start_time = Instant::now();
     let mut next_fault = Duration::from_secs(plan.fault);
     let mut oldest = 0;
-    while begun.elapsed() < Duration::from_secs(plan.minutes * 60) {
-        let new = submit(&mut dice, [&ours, &peer], &jobs, &mut held);
+    while start_time.elapsed() < Duration::from_secs(plan.minutes * 60) {
+        let new = submit(&mut dice, [&own_site, &peer], &jobs, &mut holds);
         jobs.extend(new);
-        release([&ours, &peer], &jobs, &mut held);
-        mend([&ours, &peer], &jobs, &mut released);
-        oldest = oldest.max(ours.silence().unwrap_or(0));
-        if begun.elapsed() >= next_fault {
+        release([&own_site, &peer], &jobs, &mut holds);
+        mend([&own_site, &peer], &jobs, &mut releases);
+        oldest = oldest.max(own_site.silence().unwrap_or(0));
+        if start_time.elapsed() >= next_fault {
             let (from, roll) = (drystone_live::clock::unix_seconds(), dice.roll(5));
             let kind = plan.kind.unwrap_or(roll);
-            fault(kind, [&mut ours, &mut peer], &mut daemon);
-            println!("{} s: fault {kind}, {} jobs so far", begun.elapsed().as_secs(), jobs.len());
+            fault(kind, [&mut own_site, &mut peer], &mut daemon);
+            println!("{} s: fault {kind}, {} jobs so far", start_time.elapsed().as_secs(), jobs.len());
             faults.push((from, drystone_live::clock::unix_seconds() + SHADOW));
-            next_fault = begun.elapsed() + Duration::from_secs(plan.fault);
+            next_fault = start_time.elapsed() + Duration::from_secs(plan.fault);
         }
         std::thread::sleep(Duration::from_millis(EVERY / 2 + dice.roll(EVERY)));
     }
-    while !held.is_empty() {
-        release([&ours, &peer], &jobs, &mut held);
+    while !holds.is_empty() {
+        release([&own_site, &peer], &jobs, &mut holds);
         std::thread::sleep(Duration::from_secs(1));
     }
     for job in jobs.iter().filter(|job| job.never) {
-        for (site, number) in [&ours, &peer].into_iter().zip(job.number) {
+        for (site, number) in [&own_site, &peer].into_iter().zip(job.number) {
             site.tell("scancel", &[&number.to_string()]);
         }
     }
     let since = Instant::now();
-    while [&ours, &peer].iter().any(|site| !left(site).is_empty()) {
-        mend([&ours, &peer], &jobs, &mut released);
-        assert!(since.elapsed() < Duration::from_secs(900), "jobs are left; {}", lost([&ours, &peer], &jobs));
+    while [&own_site, &peer].iter().any(|site| !left(site).is_empty()) {
+        mend([&own_site, &peer], &jobs, &mut releases);
+        assert!(since.elapsed() < Duration::from_secs(900), "jobs are left; {}", lost([&own_site, &peer], &jobs));
         std::thread::sleep(Duration::from_secs(1));
     }
-    ours.settled();
-    let counters = ours.published()["health"]["counters"].clone();
+    own_site.settled();
+    let counters = own_site.published()["health"]["counters"].clone();
     drop(daemon);
-    let records = [times(&ours), times(&peer)];
+    let records = [times(&own_site), times(&peer)];
     println!(
         "{} jobs, {} faults in {} min; oldest heartbeat seen {oldest} s; {counters}",
         jobs.len(),
@@ -381,10 +386,10 @@ fn soak() {
         late.len(),
         late.values().max().unwrap_or(&0)
     );
-    let again = [0, 1].map(|at| begun_again([&ours, &peer][at], &released[at]));
+    let again = [0, 1].map(|at| begun_again([&own_site, &peer][at], &releases[at]));
     println!("jobs that Slurm started again: {} here, {} there", again[0].len(), again[1].len());
-    judge(&ours, &jobs, &records, &again, &faults, &late);
-    ours.replays();
+    judge(&own_site, &jobs, &records, &again, &faults, &late);
+    own_site.replays();
 }
 
 /// Jobs that are not over.
@@ -409,13 +414,13 @@ fn lost(sites: [&Site; 2], jobs: &[Planned]) -> String {
 
 /// Jobs that Slurm requeued, by name, each with the time from which its last start was possible: a
 /// requeued job may begin two minutes later, and one that it holds waits for its owner.
-fn begun_again(site: &Site, released: &BTreeMap<String, i64>) -> BTreeMap<String, i64> {
+fn begun_again(site: &Site, releases: &BTreeMap<String, i64>) -> BTreeMap<String, i64> {
     let mut command = site.cluster.slurm_command("squeue");
     let format = "JobArrayID:20,RestartCnt:8,EligibleTime:24";
     command.env("SLURM_TIME_FORMAT", "%s").args(["-h", "-a", "-r", "-t", "all", "-O", format]);
     let output = command.output().expect("squeue runs");
     let listing = String::from_utf8_lossy(&output.stdout).into_owned();
-    let mut again = released.clone();
+    let mut again = releases.clone();
     for line in listing.lines() {
         let [name, restarts, eligible] = line.split_whitespace().collect::<Vec<_>>()[..] else { continue };
         if restarts != "0" {
@@ -470,8 +475,8 @@ fn plans(site: &Site) -> Plans {
                     (offset, now) = (stamp.now - delta.time, delta.time)
                 }
                 JournalRecord::Out(output) => {
-                    for decided in output.decided {
-                        match (decided.action, decided.key) {
+                    for decision in output.decided {
+                        match (decision.action, decision.key) {
                             (Action::Reserve { start, .. }, Some(key)) => {
                                 plans.reserved.push((now, key, start.0 - offset));
                             }
@@ -506,13 +511,13 @@ fn judge(
     let mut rows = Vec::new();
     let mut missing = Vec::new();
     for job in jobs.iter().filter(|job| !job.never) {
-        let both = (records[0].get(&job.name(0)), records[1].get(&job.name(1)));
-        let (Some(&(start, end)), Some(&(other, _))) = both else {
+        let pair = (records[0].get(&job.name(0)), records[1].get(&job.name(1)));
+        let (Some(&(start, end)), Some(&(peer_start, _))) = pair else {
             missing.push(job.name(0));
             continue;
         };
         let from = ready(job, 0);
-        let longer = (start - from) - (other - ready(job, 1));
+        let longer = (start - from) - (peer_start - ready(job, 1));
         let nodes = on.get(&job.name(0)).cloned().unwrap_or_default();
         rows.push(Row { job, ready: from, start, end, longer, nodes });
     }
@@ -527,19 +532,19 @@ fn judge(
     );
     wide(&rows);
     let plans = plans(site);
-    let announced = announced(&rows, &plans);
-    let mut blamed = Vec::new();
+    let announcements = announced(&rows, &plans);
+    let mut culprits = Vec::new();
     for row in &late {
         let seconds: Vec<(i64, &str)> =
-            (row.ready..row.start).map(|t| (t, reason(row, &rows, &plans, &announced, faults, t))).collect();
+            (row.ready..row.start).map(|t| (t, reason(row, &rows, &plans, &announcements, faults, t))).collect();
         explain(row, &seconds, &plans, slow);
-        let idle = seconds.iter().filter(|(_, why)| [IDLE, FLIGHT].contains(why)).count() as i64;
+        let idle = seconds.iter().filter(|(_, cause)| [IDLE, FLIGHT].contains(cause)).count() as i64;
         if idle > LATE {
-            blamed.push((row.job.name(0), row.longer, idle, row.job));
+            culprits.push((row.job.name(0), row.longer, idle, row.job));
         }
     }
     assert!(missing.is_empty(), "lost: {missing:?}");
-    assert!(blamed.is_empty(), "{} jobs waited for no reason (longer, idle): {blamed:#?}", blamed.len());
+    assert!(culprits.is_empty(), "{} jobs waited for no reason (longer, idle): {culprits:#?}", culprits.len());
 }
 
 /// Prints the waits of jobs of several nodes, which need nodes that are wholly free.
@@ -575,7 +580,7 @@ fn announced<'a>(rows: &'a [Row<'a>], plans: &Plans) -> Vec<Announced<'a>> {
 /// End of a job, or of the last task of an array.
 fn ended(times: &Times, name: &str) -> i64 {
     let tasks = format!("{name}_");
-    let own = times.iter().filter(|(other, _)| *other == name || other.starts_with(&tasks));
+    let own = times.iter().filter(|(entry, _)| *entry == name || entry.starts_with(&tasks));
     own.map(|(_, &(_, end))| end).max().unwrap_or(0)
 }
 
@@ -590,7 +595,7 @@ fn reason(
     row: &Row<'_>,
     rows: &[Row<'_>],
     plans: &Plans,
-    announced: &[Announced<'_>],
+    announcements: &[Announced<'_>],
     faults: &[(i64, i64)],
     t: i64,
 ) -> &'static str {
@@ -600,25 +605,25 @@ fn reason(
     if let Some(obstacle) = obstacle(row, rows, t, &|other| other.start) {
         return obstacle;
     }
-    if let Some(reserved) = announced.iter().find_map(|one| reservation(row, rows, one, t)) {
-        return reserved;
+    if let Some(cause) = announcements.iter().find_map(|announcement| reservation(row, rows, announcement, t)) {
+        return cause;
     }
-    let own = |other: &Row<'_>, key: &JobKey| other.job.number[0] == key.id && other.job.task == key.task;
-    let ordered = |other: &Row<'_>| {
-        let mut orders = plans.ordered.iter().filter(|(at, key)| *at <= other.start && own(other, key));
-        if std::ptr::eq(other, row) { other.start } else { orders.next_back().map_or(other.start, |(at, _)| *at) }
+    let own = |rival: &Row<'_>, key: &JobKey| rival.job.number[0] == key.id && rival.job.task == key.task;
+    let order_time = |rival: &Row<'_>| {
+        let mut orders = plans.ordered.iter().filter(|(at, key)| *at <= rival.start && own(rival, key));
+        if std::ptr::eq(rival, row) { rival.start } else { orders.next_back().map_or(rival.start, |(at, _)| *at) }
     };
-    if obstacle(row, rows, t, &ordered).is_some() { FLIGHT } else { IDLE }
+    if obstacle(row, rows, t, &order_time).is_some() { FLIGHT } else { IDLE }
 }
 
 /// Prints why a late job waited, in seconds of each reason, with its idle stretches.
 fn explain(row: &Row<'_>, seconds: &[(i64, &str)], plans: &Plans, slow: &BTreeMap<i64, u128>) {
     let mut of: BTreeMap<&str, usize> = BTreeMap::new();
     let mut stretches: Vec<(i64, i64)> = Vec::new();
-    for &(t, why) in seconds {
-        *of.entry(why).or_default() += 1;
+    for &(t, cause) in seconds {
+        *of.entry(cause).or_default() += 1;
         match stretches.last_mut() {
-            _ if why != IDLE => {}
+            _ if cause != IDLE => {}
             Some((_, to)) if *to == t => *to = t + 1,
             _ => stretches.push((t, t + 1)),
         }
@@ -653,42 +658,42 @@ fn obstacle(row: &Row<'_>, rows: &[Row<'_>], t: i64, from: &dyn Fn(&Row<'_>) -> 
     let mut free = [(CPUS, MEMORY); NODES];
     let mut of_user = 0;
     // An end is seen and its processors are free a moment later.
-    for other in rows.iter().filter(|other| t <= other.end + 1 && from(other) <= t) {
-        of_user += usize::from(other.job.limited && other.job.user == row.job.user);
-        take(&mut free, other);
+    for rival in rows.iter().filter(|rival| t <= rival.end + 1 && from(rival) <= t) {
+        of_user += usize::from(rival.job.limited && rival.job.user == row.job.user);
+        take(&mut free, rival);
     }
-    let wanted = row.job.nodes as usize;
+    let node_count = row.job.nodes as usize;
     if row.job.limited && of_user >= LIMIT {
         return Some("limit of the QOS");
     }
-    if free.iter().filter(|(procs, _)| *procs >= row.job.procs).count() < wanted {
-        let all: u32 = free.iter().map(|(procs, _)| procs).sum();
-        return Some(if all < row.job.procs * row.job.nodes { "processors" } else { "processors of one node" });
+    if free.iter().filter(|(procs, _)| *procs >= row.job.procs).count() < node_count {
+        let procs_free: u32 = free.iter().map(|(procs, _)| procs).sum();
+        return Some(if procs_free < row.job.procs * row.job.nodes { "processors" } else { "processors of one node" });
     }
-    (places(&free, row.job) < wanted).then_some("memory")
+    (places(&free, row.job) < node_count).then_some("memory")
 }
 
 /// Returns whether the start of a job would have moved the reservation of another, by the number of
 /// processors, as the policy counts, or by nodes; and whether that one could keep it.
-fn reservation(row: &Row<'_>, rows: &[Row<'_>], announced: &Announced<'_>, t: i64) -> Option<&'static str> {
-    let head = announced.head;
-    let &(_, start) = announced.times.iter().take_while(|(at, _)| *at <= t).last()?;
+fn reservation(row: &Row<'_>, rows: &[Row<'_>], announcement: &Announced<'_>, t: i64) -> Option<&'static str> {
+    let head = announcement.head;
+    let &(_, start) = announcement.times.iter().take_while(|(at, _)| *at <= t).last()?;
     if head.start <= t || std::ptr::eq(head, row) || t + row.job.minutes * 60 <= start {
         return None;
     }
-    let all = |job: &Planned| (i64::from(job.procs * job.nodes), i64::from(job.memory * job.nodes));
+    let demand = |job: &Planned| (i64::from(job.procs * job.nodes), i64::from(job.memory * job.nodes));
     let mut spare = (i64::from(CPUS) * NODES as i64, i64::from(MEMORY) * NODES as i64);
     let (mut now, mut free) = ([(CPUS, MEMORY); NODES], [(CPUS, MEMORY); NODES]);
-    for other in rows.iter().filter(|other| other.start <= t && t < other.end) {
-        take(&mut now, other);
-        if other.start + other.job.minutes * 60 > start {
-            let (procs, memory) = all(other.job);
+    for rival in rows.iter().filter(|rival| rival.start <= t && t < rival.end) {
+        take(&mut now, rival);
+        if rival.start + rival.job.minutes * 60 > start {
+            let (procs, memory) = demand(rival.job);
             spare = (spare.0 - procs, spare.1 - memory);
-            take(&mut free, other);
+            take(&mut free, rival);
         }
     }
-    let (own, wanted) = (all(row.job), all(head.job));
-    let counts = own.0 <= spare.0 - wanted.0 && own.1 <= spare.1 - wanted.1;
+    let (own, head_demand) = (demand(row.job), demand(head.job));
+    let counts = own.0 <= spare.0 - head_demand.0 && own.1 <= spare.1 - head_demand.1;
     if places(&free, head.job) < head.job.nodes as usize {
         return (!counts).then_some(FRAGMENTS);
     }

@@ -76,8 +76,8 @@ fn an_array_of_sixteen_equals_a_local_sweep_byte_for_byte() {
         "{again:?}"
     );
     drained(&cluster);
-    let gathered = run(&["sweep", "gather", &store, "--require-complete", "--format", "json"]).json();
-    assert_eq!(gathered["tasks"]["complete"], 16, "{gathered}");
+    let result = run(&["sweep", "gather", &store, "--require-complete", "--format", "json"]).json();
+    assert_eq!(result["tasks"]["complete"], 16, "{result}");
     assert_eq!(export(&folder, &store), local);
     assert!(run(&["sweep", "slurm", &store]).err.contains("is complete: there is nothing to submit"));
 }
@@ -90,20 +90,20 @@ fn a_kill_a_dead_node_a_requeue_and_a_time_limit_lose_nothing() {
     let share = SIMULATIONS / 8;
     let first = "study.db.tasks/1";
     on(&cluster, &folder)(&[&SUBMIT[..], &["8", "--time", "60m"]].concat()).ok();
-    let mut caught: Vec<Working> = Vec::new();
+    let mut workers: Vec<Working> = Vec::new();
     for _ in 0..4 {
-        let next = catch(&folder, first, share, &caught);
-        caught.push(next);
+        let next = catch(&folder, first, share, &workers);
+        workers.push(next);
     }
-    let [killed, homeless, requeued, late] = caught[..] else { panic!("four tasks are stopped") };
-    killed.send("KILL");
+    let [victim, homeless, requeue_task, late] = workers[..] else { panic!("four tasks are stopped") };
+    victim.send("KILL");
     let node = node_of(homeless);
     cluster.kill_node(&node);
     cluster.kill_steps(&node);
-    requeued.send("CONT");
+    requeue_task.send("CONT");
     let job = job_of(&folder, first);
     let _ = cluster.command_output("scontrol", &["update", &format!("JobId={job}_{}", late.task), "TimeLimit=1"]);
-    let _ = cluster.command_output("scontrol", &["requeue", &format!("{job}_{}", requeued.task)]);
+    let _ = cluster.command_output("scontrol", &["requeue", &format!("{job}_{}", requeue_task.task)]);
     // `late` stays stopped until Slurm's limit wakes it to end it.
     let state = |task: u32| {
         let id = format!("{job}_{task}");
@@ -114,8 +114,8 @@ fn a_kill_a_dead_node_a_requeue_and_a_time_limit_lose_nothing() {
     let hurry = |task: u32| {
         let _ = cluster.command_output("scontrol", &["update", &format!("JobId={job}_{task}"), "StartTime=now"]);
     };
-    until("the requeued task waits", || state(requeued.task) == "PENDING");
-    hurry(requeued.task);
+    until("the requeued task waits", || state(requeue_task.task) == "PENDING");
+    hurry(requeue_task.task);
     until("the dead node is found dead", || state(homeless.task) == "PENDING");
     hurry(homeless.task);
     // It ends by itself on the signal that its time is nearly over, perhaps with all that it had to
@@ -123,23 +123,23 @@ fn a_kill_a_dead_node_a_requeue_and_a_time_limit_lose_nothing() {
     until("the limit is over", || ["TIMEOUT", "FAILED", "COMPLETED"].contains(&state(late.task).as_str()));
     drained(&cluster);
     let run = on(&cluster, &folder);
-    for task in [requeued.task, homeless.task] {
+    for task in [requeue_task.task, homeless.task] {
         let log = folder.read(&format!("{first}/log/{job}_{task}.log"));
         assert_eq!(published(&folder, first, task), share, "an attempt leaves out what others have published: {log}");
     }
-    let gathered = run(&["sweep", "gather", "study.db", "--format", "json"]).json();
-    let missing = gathered["missing"].as_u64().expect("a number");
-    let there = published(&folder, first, killed.task) + published(&folder, first, late.task);
-    assert_eq!(missing, 2 * share - there, "{gathered}");
-    let incomplete = gathered["tasks"]["incomplete"].as_array().expect("a list");
+    let result = run(&["sweep", "gather", "study.db", "--format", "json"]).json();
+    let missing = result["missing"].as_u64().expect("a number");
+    let published_count = published(&folder, first, victim.task) + published(&folder, first, late.task);
+    assert_eq!(missing, 2 * share - published_count, "{result}");
+    let incomplete = result["tasks"]["incomplete"].as_array().expect("a list");
     let mut tasks: Vec<u64> = incomplete.iter().map(|task| task["task"].as_u64().expect("a number")).collect();
     tasks.sort_unstable();
-    let mut expected = vec![u64::from(killed.task)];
+    let mut expected = vec![u64::from(victim.task)];
     if published(&folder, first, late.task) < share {
         expected.push(u64::from(late.task));
     }
     expected.sort_unstable();
-    assert_eq!(tasks, expected, "{gathered}");
+    assert_eq!(tasks, expected, "{result}");
     for task in incomplete {
         let log = task["log"].as_str().expect("a log");
         assert!(log.ends_with(&format!("{job}_{}.log", task["task"])) && std::path::Path::new(log).exists(), "{log}");
@@ -177,10 +177,10 @@ fn the_same_array_twice_at_once_counts_once() {
     let jobs = [submit(), submit()];
     drained(&cluster);
     // By hand or not, the jobs are known.
-    let noted = folder.names_in("study.db.tasks/1").iter().filter(|name| name.starts_with("job-")).count();
-    assert_eq!(noted, 2, "{jobs:?}");
-    let gathered = run(&["sweep", "gather", "study.db", "--require-complete", "--format", "json"]).json();
-    assert_eq!(gathered["added"], SIMULATIONS, "{gathered}");
+    let note_count = folder.names_in("study.db.tasks/1").iter().filter(|name| name.starts_with("job-")).count();
+    assert_eq!(note_count, 2, "{jobs:?}");
+    let result = run(&["sweep", "gather", "study.db", "--require-complete", "--format", "json"]).json();
+    assert_eq!(result["added"], SIMULATIONS, "{result}");
     assert_eq!(export(&folder, "study.db"), local);
 }
 
@@ -198,21 +198,21 @@ fn another_version_or_a_bad_scratch_on_the_nodes_lose_nothing() {
     let _ = cluster.command_output("sbatch", &[script.to_str().expect("UTF-8")]);
     drained(&cluster);
     folder.write("study.db.tasks/1/tasks.json", list);
-    let refused = |problem: &str, tasks: usize| {
-        let all = status(&folder, &run, "study.db");
-        let incomplete = all["tasks"]["incomplete"].as_array().expect("a list");
-        assert_eq!(incomplete.len(), tasks, "{all}");
+    let check_refusal = |problem: &str, tasks: usize| {
+        let status_json = status(&folder, &run, "study.db");
+        let incomplete = status_json["tasks"]["incomplete"].as_array().expect("a list");
+        assert_eq!(incomplete.len(), tasks, "{status_json}");
         assert!(
             incomplete.iter().all(|task| task["last"].as_str().is_some_and(|last| last.contains(problem))),
-            "{all}"
+            "{status_json}"
         );
     };
-    refused("submitted by drystone 0.0.1, and this is", 2);
+    check_refusal("submitted by drystone 0.0.1, and this is", 2);
     // The variable is replaced on the node, and no process can make a folder there.
     run(&["sweep", "slurm", "study.db", "--scratch", "/proc/$SLURM_JOB_ID"]).ok();
     drained(&cluster);
     // What is left is little, so that one task has it.
-    refused("no task can work there", 1);
+    check_refusal("no task can work there", 1);
     let at = folder.path("tiny");
     let tiny = Tiny::mount(&at, "96k");
     if tiny.is_some() {
@@ -229,8 +229,11 @@ fn another_version_or_a_bad_scratch_on_the_nodes_lose_nothing() {
         ])
         .ok();
         drained(&cluster);
-        let there = status(&folder, &run, "study.db")["tasks"]["recorded"].as_u64().expect("a number");
-        assert!(0 < there && there < SIMULATIONS, "{there} were published of a scratch that was full");
+        let record_count = status(&folder, &run, "study.db")["tasks"]["recorded"].as_u64().expect("a number");
+        assert!(
+            0 < record_count && record_count < SIMULATIONS,
+            "{record_count} were published of a scratch that was full"
+        );
     } else {
         eprintln!("SKIPPED: a full scratch needs the right to mount a tmpfs");
     }
@@ -247,16 +250,16 @@ fn cancelled_tasks_publish_what_they_have() {
     let run = on(&cluster, &folder);
     assert!(run(&["sweep", "cancel", "local.db"]).fails(2).contains("no task of it was ever submitted"));
     run(&[&SUBMIT[..], &["4", "--time", "10m"]].concat()).ok();
-    let caught = catch(&folder, "study.db.tasks/1", SIMULATIONS / 4, &[]);
-    let before = published(&folder, "study.db.tasks/1", caught.task);
+    let worker = catch(&folder, "study.db.tasks/1", SIMULATIONS / 4, &[]);
+    let before = published(&folder, "study.db.tasks/1", worker.task);
     // Only what waits.
     let output = run(&["sweep", "cancel", "study.db", "--waiting"]);
     assert!(output.code == 0 && output.err.contains("1 task run and continue"), "{output:?}");
     until("only the running task is left", || cluster.command_output("squeue", &["-h", "-r"]).lines().count() == 1);
     run(&["sweep", "cancel", "study.db"]).ok();
     drained(&cluster);
-    assert!(published(&folder, "study.db.tasks/1", caught.task) >= before);
-    let log = folder.read(&format!("study.db.tasks/1/log/{}_{}.log", job_of(&folder, "study.db.tasks/1"), caught.task));
+    assert!(published(&folder, "study.db.tasks/1", worker.task) >= before);
+    let log = folder.read(&format!("study.db.tasks/1/log/{}_{}.log", job_of(&folder, "study.db.tasks/1"), worker.task));
     assert!(log.contains("was stopped") && log.contains("the rest is published"), "{log}");
     let output = run(&["sweep", "cancel", "study.db"]);
     assert!(output.code == 0 && output.err.contains("no task waits or runs"), "{output:?}");
@@ -273,8 +276,8 @@ fn status_says_why_tasks_fail_and_wait() {
     let run = on(&cluster, &folder);
     let jobs = folder.path("study.db.tasks");
     run(&[&SUBMIT[..], &["2", "--", "--hold"]].concat()).ok();
-    let all = status(&folder, &run, "study.db");
-    assert_eq!(all["tasks"]["waiting_for"], serde_json::json!({ "JobHeldUser": 2 }), "{all}");
+    let json = status(&folder, &run, "study.db");
+    assert_eq!(json["tasks"]["waiting_for"], serde_json::json!({ "JobHeldUser": 2 }), "{json}");
     let text = run(&["sweep", "status", "study.db"]).ok();
     assert!(text.contains("waiting for") && text.contains("JobHeldUser (2)"), "{text}");
     // While the nodes begin the tasks, the folder is elsewhere.
@@ -286,14 +289,14 @@ fn status_says_why_tasks_fail_and_wait() {
     std::fs::rename(&elsewhere, &jobs).expect("renamed");
     let forget = || drop(std::fs::remove_file(jobs.join("squeue.json")));
     forget();
-    let all = status(&folder, &run, "study.db");
-    let incomplete = all["tasks"]["incomplete"].as_array().expect("a list");
-    assert_eq!(incomplete.len(), 2, "{all}");
+    let json = status(&folder, &run, "study.db");
+    let incomplete = json["tasks"]["incomplete"].as_array().expect("a list");
+    assert_eq!(incomplete.len(), 2, "{json}");
     for task in incomplete {
         assert_eq!(
             (&task["reason"], &task["log"], &task["last"]),
             (&"JobLaunchFailure".into(), &serde_json::Value::Null, &serde_json::Value::Null),
-            "{all}"
+            "{json}"
         );
     }
     let text = run(&["sweep", "status", "study.db"]).ok();

@@ -142,20 +142,20 @@ fn ineligible() {
     site.await_state(later, &["R", "CG", "CD"]);
     assert_eq!(site.state(never), "held");
     // A limit that changes is a job that changes.
-    let changed = site.submit(4, 240, 5);
-    site.await_state(changed, &["R"]);
-    site.tell("scontrol", &["update", &format!("JobId={changed}"), "TimeLimit=9"]);
+    let job = site.submit(4, 240, 5);
+    site.await_state(job, &["R"]);
+    site.tell("scontrol", &["update", &format!("JobId={job}"), "TimeLimit=9"]);
     until("the change is known", || {
         let status = site.published();
         let row = status["running"]
             .as_array()
-            .and_then(|rows| rows.iter().find(|row| row["job"].as_str() == Some(&changed.to_string())))
+            .and_then(|rows| rows.iter().find(|row| row["job"].as_str() == Some(&job.to_string())))
             .cloned();
         row.is_some_and(|row| {
             row["ends"].as_i64().zip(row["since"].as_i64()).is_some_and(|(end, since)| (end - since - 540).abs() <= 3)
         })
     });
-    site.tell("scancel", &[&never.to_string(), &changed.to_string()]);
+    site.tell("scancel", &[&never.to_string(), &job.to_string()]);
     site.drain(Duration::from_secs(60));
 }
 
@@ -202,16 +202,16 @@ fn foreign() {
     let _daemon = site.drive();
     site.await_state(blocker, &["R"]);
     let either = site.submit_with(1, 1, 5, &["-p", "main,other"]);
-    let other = site.submit_with(1, 1, 5, &["-p", "other"]);
+    let other_job = site.submit_with(1, 1, 5, &["-p", "other"]);
     let plain = site.submit(1, 1, 5);
-    until("they are let go", || site.state(either) != "held" && site.state(other) != "held");
+    until("they are let go", || site.state(either) != "held" && site.state(other_job) != "held");
     until("they are counted", || {
         let counts = site.published()["left_out"].clone();
         counts["jobs that ask for one of several partitions"] == 1 && counts["jobs of partition other"] == 1
     });
     assert_eq!(site.state(plain), "held");
     site.drain(Duration::from_secs(60));
-    assert!([blocker, either, other, plain].iter().all(|job| site.state(*job) == "CD"), "{:?}", site.states());
+    assert!([blocker, either, other_job, plain].iter().all(|job| site.state(*job) == "CD"), "{:?}", site.states());
     until("the books agree", || site.published()["health"]["differences"] == 0);
 }
 
@@ -304,8 +304,8 @@ fn limited() {
     let runs = || site.states().values().filter(|state| *state == "R").count();
     until("two run", || runs() == 2);
     until("the others are held again", || {
-        let held = site.states().values().filter(|state| *state == "held").count();
-        held == 4 && site.published()["health"]["in_flight"] == 0
+        let hold_count = site.states().values().filter(|state| *state == "held").count();
+        hold_count == 4 && site.published()["health"]["in_flight"] == 0
     });
     let mut most = 0;
     within(Duration::from_secs(120), "all have their turn", || {

@@ -202,7 +202,7 @@ impl Chunked {
 
     /// The steps of a profile, settled. O(s).
     pub(crate) fn from_profile(profile: &Profile) -> Chunked {
-        let mut chunked = Chunked { heads: Vec::new(), chunks: Vec::new(), gained_until: Time::MIN };
+        let mut profile_in_chunks = Chunked { heads: Vec::new(), chunks: Vec::new(), gained_until: Time::MIN };
         let mut chunk = StepChunk::new_empty();
         for (time, free) in profile.steps() {
             let free = i32::try_from(free).unwrap_or(i32::MAX / 4);
@@ -210,12 +210,12 @@ impl Chunked {
                 continue;
             }
             if chunk.len == FEW {
-                chunked.append_chunk(std::mem::replace(&mut chunk, StepChunk::new_empty()));
+                profile_in_chunks.append_chunk(std::mem::replace(&mut chunk, StepChunk::new_empty()));
             }
             chunk.push(time, free, free);
         }
-        chunked.append_chunk(chunk);
-        chunked
+        profile_in_chunks.append_chunk(chunk);
+        profile_in_chunks
     }
 
     fn append_chunk(&mut self, chunk: Box<StepChunk>) {
@@ -403,9 +403,9 @@ impl ChunkHead {
 impl From<Chunked> for Profile {
     /// Without steps that are as the one before, as [`Chunked::from_profile`] takes them: what is
     /// loaded saves the same.
-    fn from(chunked: Chunked) -> Profile {
+    fn from(profile: Chunked) -> Profile {
         let mut steps: Vec<(Time, Procs)> =
-            chunked.settled_steps().map(|(time, free)| (time, free.max(0) as Procs)).collect();
+            profile.settled_steps().map(|(time, free)| (time, free.max(0) as Procs)).collect();
         steps.dedup_by_key(|step| step.1);
         Profile::from_steps(steps.into_iter())
     }

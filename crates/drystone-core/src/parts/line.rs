@@ -19,7 +19,7 @@ impl JobLine {
     /// Adds a job behind all that arrived before it: as a rule, at the end.
     #[inline]
     pub fn join_line(&mut self, job: JobId) {
-        let later = self.jobs.iter().rev().take_while(|&&other| other > job).count();
+        let later = self.jobs.iter().rev().take_while(|&&member| member > job).count();
         let before = self.jobs.len() - later;
         match later {
             // It left from the middle and is back before it would have been first.

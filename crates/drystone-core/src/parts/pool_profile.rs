@@ -45,10 +45,10 @@ impl PoolProfile {
     }
 
     /// Becomes a copy of another; keeps its own memory.
-    pub fn copy_from(&mut self, other: &PoolProfile) {
-        self.width = other.width;
-        self.times.clone_from(&other.times);
-        self.levels.clone_from(&other.levels);
+    pub fn copy_from(&mut self, source: &PoolProfile) {
+        self.width = source.width;
+        self.times.clone_from(&source.times);
+        self.levels.clone_from(&source.levels);
     }
 
     fn step_levels(&self, step: usize) -> &[i64] {
@@ -192,8 +192,8 @@ mod tests {
             ops in prop::collection::vec((0u8..7, 0i64..100, 0i64..30, prop::collection::vec(0u64..6, POOLS)), 1..60),
         ) {
             let amounts = |list: &[u64]| -> Vec<(ResourceId, u64)> {
-                let all = list.iter().enumerate().map(|(at, &n)| (ResourceId(at as u16), n));
-                all.filter(|&(_, n)| n > 0).collect()
+                let amounts_by_id = list.iter().enumerate().map(|(at, &n)| (ResourceId(at as u16), n));
+                amounts_by_id.filter(|&(_, n)| n > 0).collect()
             };
             let mut ends: Vec<_> = ends.iter().map(|(end, list)| (Time(*end), amounts(list))).collect();
             ends.sort_by_key(|end| end.0);
@@ -203,7 +203,7 @@ mod tests {
             for (end, list) in &ends {
                 change(&mut seconds, end.0.max(20), HORIZON, list, 1);
             }
-            let (mut now, mut held) = (20, Vec::new());
+            let (mut now, mut reservations) = (20, Vec::new());
             for (op, at, span, list) in ops {
                 let (at, list) = (at.max(now), amounts(&list));
                 match op {
@@ -214,10 +214,10 @@ mod tests {
                             let end = start.0 + span;
                             profile.reserve_amounts(start, Time(end), &list);
                             change(&mut seconds, start.0, end, &list, -1);
-                            held.push((start.0, end, list));
+                            reservations.push((start.0, end, list));
                         }
                     }
-                    3 => if let Some((from, to, list)) = held.pop() {
+                    3 => if let Some((from, to, list)) = reservations.pop() {
                         profile.release_amounts(Time(from), Time(to), &list);
                         change(&mut seconds, from.max(now), to, &list, 1);
                     },

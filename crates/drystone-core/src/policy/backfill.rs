@@ -156,8 +156,8 @@ impl Backfill {
         {
             self.fresh.clear();
             self.enqueue_job(job, view);
-            if let Some(blocked) = &mut self.blocked {
-                blocked.room = blocked.room_beside(&job, fit.free);
+            if let Some(current_pass) = &mut self.blocked {
+                current_pass.room = current_pass.room_beside(&job, fit.free);
             }
             return true;
         }
@@ -261,9 +261,13 @@ impl Backfill {
                 self.rate_queues(view);
                 (view.free_processors(), current_pass)
             }
-            known => {
-                match self.blocked_anew(known.filter(|b| !b.out_of_date(now, self.choices.overdue)), view, actions) {
-                    Some(blocked) => blocked,
+            previous_pass => {
+                match self.blocked_anew(
+                    previous_pass.filter(|b| !b.out_of_date(now, self.choices.overdue)),
+                    view,
+                    actions,
+                ) {
+                    Some(pass_state) => pass_state,
                     None => return self.blocked = None,
                 }
             }
@@ -292,17 +296,17 @@ impl Backfill {
     /// the job that blocks it: the one that is known if it is still that.
     fn blocked_anew(
         &mut self,
-        known: Option<BlockedPass>,
+        previous_pass: Option<BlockedPass>,
         view: &View<'_>,
         actions: &mut Actions,
     ) -> Option<(Procs, BlockedPass)> {
         let (free, head) = self.start_heads(view, actions);
         let head = head?;
-        if let Some(known) = known
-            && known.head == head.queue_place()
+        if let Some(previous_pass) = previous_pass
+            && previous_pass.head == head.queue_place()
             && free == view.free_processors()
         {
-            return Some((free, known));
+            return Some((free, previous_pass));
         }
         let (shadow, extra) = self.compute_reservation(head.id, free, view);
         if self.is_in_the_way(&head, shadow, view.current_time()) {
@@ -438,8 +442,8 @@ impl Policy for Backfill {
 
     #[inline]
     fn observe(&mut self, event: PolicyEvent, view: &View<'_>) {
-        if let Some(shaped) = &mut self.shaped {
-            return shaped.observe(event, view);
+        if let Some(scheduler) = &mut self.shaped {
+            return scheduler.observe(event, view);
         }
         match event {
             PolicyEvent::Arrived(id) => self.note_arrival(id, view),
@@ -451,8 +455,8 @@ impl Policy for Backfill {
                 // The processors that it gives back now were counted as free at the shadow time,
                 // and also just before it.
                 match &mut self.blocked {
-                    Some(blocked) if predicted_end < blocked.shadow => blocked.freed = true,
-                    blocked => *blocked = None,
+                    Some(blocked_pass) if predicted_end < blocked_pass.shadow => blocked_pass.freed = true,
+                    blocked_pass => *blocked_pass = None,
                 }
             }
             PolicyEvent::Repredicted { job, old } => self.note_prediction(job, old, view),
@@ -469,8 +473,8 @@ impl Policy for Backfill {
 
     #[inline]
     fn decide(&mut self, view: &View<'_>, actions: &mut Actions) {
-        if let Some(shaped) = &mut self.shaped {
-            return shaped.decide(view, actions);
+        if let Some(scheduler) = &mut self.shaped {
+            return scheduler.decide(view, actions);
         }
         self.started.clear();
         if self.choices.arrive == Arrive::Fits && !self.fresh.is_empty() {
@@ -479,8 +483,8 @@ impl Policy for Backfill {
             if !self.ended && !self.fresh.iter().any(fits) {
                 // A job that comes before the head has the next reservation.
                 self.blocked = self.blocked.filter(|b| self.fresh.iter().all(|job| job.queue_place() > b.head));
-                if let Some(blocked) = &mut self.blocked {
-                    blocked.room = self.fresh.iter().fold(blocked.room, |room, job| room.min(job.procs - 1));
+                if let Some(blocked_pass) = &mut self.blocked {
+                    blocked_pass.room = self.fresh.iter().fold(blocked_pass.room, |room, job| room.min(job.procs - 1));
                 }
                 self.enqueue_fresh(view);
                 return;
@@ -531,7 +535,7 @@ impl Policy for Backfill {
     }
 
     fn next_wake(&self) -> Option<Time> {
-        self.shaped.as_ref().and_then(|shaped| shaped.next_wake())
+        self.shaped.as_ref().and_then(|scheduler| scheduler.next_wake())
     }
 
     fn has_wake_ups(&self) -> bool {

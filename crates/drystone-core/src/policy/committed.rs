@@ -118,7 +118,7 @@ impl CommittedQueue {
     fn start_job(
         &mut self,
         job: &WaitingJob,
-        why: StartReason,
+        reason: StartReason,
         instant: &mut Instant,
         view: &View<'_>,
         actions: &mut Actions,
@@ -134,7 +134,7 @@ impl CommittedQueue {
                 need.on_seat(Some(&seat)),
             );
         }
-        instant.namer.start_job((job.id, why), end, &seat, view, actions);
+        instant.namer.start_job((job.id, reason), end, &seat, view, actions);
         let on = need.on.map(|wish| NeedWithSeat { need: wish.need.clone(), seat });
         if let Some(on) = &on {
             self.seats.insert(job.id, on.clone());
@@ -225,12 +225,12 @@ impl Instant {
 
     /// Returns the time at which everything that a job asks for is free, by what is known of ends.
     fn find_sufficient_end(&mut self, job: &WaitingJob, view: &View<'_>) -> Time {
-        self.ends.sort_shared_by_key(|held| (held.end, held.procs, held.demand));
+        self.ends.sort_shared_by_key(|share| (share.end, share.procs, share.demand));
         let mut free = self.free.clone();
-        for held in &self.ends {
-            free.return_need(held.job_need(view));
+        for share in &self.ends {
+            free.return_need(share.job_need(view));
             if free.has_room(view.job_need(job.id)) {
-                return held.end;
+                return share.end;
             }
         }
         Time::MAX
@@ -265,7 +265,7 @@ impl Policy for CommittedQueue {
             }
             PolicyEvent::Released(job) => self.unseen.push(Unseen { at, job, ended: None }),
             PolicyEvent::Stopped { job, .. } => {
-                self.started.retain(|&other| other != job);
+                self.started.retain(|&candidate| candidate != job);
                 self.seats.remove(&job);
             }
             PolicyEvent::Runs(job) => {
@@ -283,7 +283,7 @@ impl Policy for CommittedQueue {
 
     fn decide(&mut self, view: &View<'_>, actions: &mut Actions) {
         let mut unseen = std::mem::take(&mut self.unseen);
-        let place = |job: JobId| self.started.iter().position(|&other| other == job);
+        let place = |job: JobId| self.started.iter().position(|&candidate| candidate == job);
         unseen.sort_by_cached_key(|event| (event.at, event.ended.is_some(), place(event.job), event.job));
         let running_shares = view.running_jobs().iter().map(|job| HeldShare {
             end: job.end,
@@ -308,7 +308,7 @@ impl Policy for CommittedQueue {
                 Some(share) => {
                     instant.free.return_need(share.job_need(view));
                     self.started.retain(|&job| job != event.job);
-                    if let Some(at) = instant.ends.iter().position(|known| *known == share) {
+                    if let Some(at) = instant.ends.iter().position(|entry| *entry == share) {
                         instant.ends.swap_remove(at);
                     }
                 }

@@ -149,7 +149,7 @@ impl Conservative {
             return;
         }
         for id in self.fresh.drain(..) {
-            self.beyond.insert(self.beyond.partition_point(|&other| other < id), id);
+            self.beyond.insert(self.beyond.partition_point(|&member| member < id), id);
         }
         // Those that start now leave their places to others, and those without one take none.
         let placed_jobs = self.plan.iter().filter(|job| job.start > now && job.start < Time::MAX);
@@ -290,8 +290,8 @@ impl Policy for Conservative {
     }
 
     fn observe(&mut self, event: PolicyEvent, view: &View<'_>) {
-        if let Some(shaped) = &mut self.shaped {
-            return shaped.observe(event, view);
+        if let Some(scheduler) = &mut self.shaped {
+            return scheduler.observe(event, view);
         }
         match event {
             PolicyEvent::Arrived(id) => self.fresh.push(id),
@@ -317,8 +317,8 @@ impl Policy for Conservative {
     }
 
     fn decide(&mut self, view: &View<'_>, actions: &mut Actions) {
-        if let Some(shaped) = &mut self.shaped {
-            return shaped.decide(view, actions);
+        if let Some(scheduler) = &mut self.shaped {
+            return scheduler.decide(view, actions);
         }
         let now = view.current_time();
         let due = self.plan.first().is_some_and(|p| p.start <= now);
@@ -341,8 +341,8 @@ impl Policy for Conservative {
     }
 
     fn next_wake(&self) -> Option<Time> {
-        if let Some(shaped) = &self.shaped {
-            return shaped.next_wake();
+        if let Some(scheduler) = &self.shaped {
+            return scheduler.next_wake();
         }
         // Late notice of ends also matters where only jobs beyond the horizon wait.
         let ends = self.running.is_late() && !self.beyond.is_empty();

@@ -26,8 +26,8 @@ impl PolicyKind {
         if let Some(unknown) = needed_names.find(|name| !self.has_param(name)) {
             return Some(format!("`needs` names `{unknown}`, which is no parameter of it"));
         }
-        if let Some(unnamed) = self.unnamed.filter(|name| !self.params.iter().any(|p| p.name == *name)) {
-            return Some(format!("`unnamed` is `{unnamed}`, which is no parameter of it"));
+        if let Some(param_name) = self.unnamed.filter(|name| !self.params.iter().any(|p| p.name == *name)) {
+            return Some(format!("`unnamed` is `{param_name}`, which is no parameter of it"));
         }
         self.variants.iter().find_map(|variant| self.variant_problem(variant))
     }
@@ -92,15 +92,15 @@ pub fn register_anew(kind: &'static PolicyKind) -> Result<(), RegisterError> {
     if let Some(by) = name_owner(kind.name, &[]) {
         return Err(RegisterError::Taken { name: kind.name.to_string(), by });
     }
-    match registry.iter_mut().find(|known| known.name == kind.name) {
-        Some(known) => *known = kind,
+    match registry.iter_mut().find(|entry| entry.name == kind.name) {
+        Some(entry) => *entry = kind,
         None => registry.push(kind),
     }
     Ok(())
 }
 
-fn name_owner(name: &str, registered: &[&'static PolicyKind]) -> Option<String> {
-    let kind = BUILT_IN.iter().chain(registered).find(|k| k.name == name);
+fn name_owner(name: &str, kinds: &[&'static PolicyKind]) -> Option<String> {
+    let kind = BUILT_IN.iter().chain(kinds).find(|k| k.name == name);
     let alias = ALIASES.iter().find(|a| a.name == name);
     kind.map(|k| k.summary.to_string()).or_else(|| alias.map(|a| format!("short for `{}`", a.means)))
 }
@@ -188,8 +188,8 @@ mod tests {
         )
         .with_variants(&[Variant { name: "old", sets: "notice=late", meaning: "as it was" }]);
         assert_eq!(register_policy(&MINE), Ok(()));
-        let taken = register_policy(&MINE).expect_err("twice").to_string();
-        assert!(taken.contains("registered already") && taken.contains("register each only once"), "{taken}");
+        let refusal = register_policy(&MINE).expect_err("twice").to_string();
+        assert!(refusal.contains("registered already") && refusal.contains("register each only once"), "{refusal}");
         assert!(policy_names().contains(&"t-mine") && policy_kinds().iter().any(|k| k.name == "t-mine"));
         let spec: PolicySpec = "t-mine@old(predict=recent(2))".parse().expect("a registered policy");
         assert_eq!(spec.canonical_text(), "t-mine(notice=late,predict=recent(2))");

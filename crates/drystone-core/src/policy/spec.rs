@@ -227,8 +227,8 @@ fn named_settings(call: NamedCall) -> impl Iterator<Item = (String, String)> {
 }
 
 fn variant_of(kind: &PolicyKind, variant: &str) -> Result<&'static Variant, String> {
-    if let Some(found) = kind.variants.iter().find(|v| v.name == variant) {
-        return Ok(found);
+    if let Some(variant_entry) = kind.variants.iter().find(|v| v.name == variant) {
+        return Ok(variant_entry);
     }
     let names: Vec<_> = kind.variants.iter().map(|v| v.name).collect();
     let variant_list = if names.is_empty() { "it has none".into() } else { format!("it has {}", names.join(", ")) };
@@ -260,9 +260,9 @@ fn takes_orders(param: &Param) -> bool {
     param.takes.iter().any(|takes| takes.type_name() == "order")
 }
 
-fn unknown_message(what: &str, name: &str, names: Vec<&str>, advice: &str) -> String {
+fn unknown_message(category: &str, name: &str, names: Vec<&str>, advice: &str) -> String {
     let near = find_nearest(name, names).map(|n| format!(" Did you mean `{n}`?")).unwrap_or_default();
-    format!("there is no {what} `{name}`.{near} ({advice})")
+    format!("there is no {category} `{name}`.{near} ({advice})")
 }
 
 #[cfg(test)]
@@ -293,7 +293,7 @@ mod tests {
     #[test]
     fn parameters_take_what_they_say() {
         let accepts = |text: String| text.parse::<PolicySpec>().is_ok();
-        let (mut taken, mut refused) = (0, 0);
+        let (mut accept_count, mut refusal_count) = (0, 0);
         for kind in BUILT_IN {
             for param in kind.all_params() {
                 let name = param.name;
@@ -305,17 +305,17 @@ mod tests {
                         accepts(alone.clone()) || accepts(format!("{}({name}={value},pass=pyss)", kind.name)),
                         "{alone}"
                     );
-                    taken += 1;
+                    accept_count += 1;
                 }
                 for value in
                     param.takes.iter().flat_map(Takes::refused_values).filter(|value| !param.accepts_text(value))
                 {
                     assert!(!accepts(format!("{}({name}={value})", kind.name)), "{}({name}={value})", kind.name);
-                    refused += 1;
+                    refusal_count += 1;
                 }
             }
         }
-        assert!(taken >= 400 && refused >= 50, "{taken} values taken, {refused} refused");
+        assert!(accept_count >= 400 && refusal_count >= 50, "{accept_count} values taken, {refusal_count} refused");
     }
 
     #[test]
@@ -411,9 +411,9 @@ mod tests {
         assert_eq!(idle("easy@tsafrir2007(reserve=0)"), [""; 0]);
         for kind in BUILT_IN {
             for needs in kind.needs {
-                let known = |name: &str| kind.params.iter().chain(COMMON).any(|p| p.name == name);
+                let is_param = |name: &str| kind.params.iter().chain(COMMON).any(|p| p.name == name);
                 let keys = needs.any.iter().map(|condition| condition.param_name());
-                assert!(keys.chain(needs.params.iter().copied()).all(known), "{}: {needs:?}", kind.name);
+                assert!(keys.chain(needs.params.iter().copied()).all(is_param), "{}: {needs:?}", kind.name);
             }
         }
     }

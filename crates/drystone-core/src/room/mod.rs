@@ -83,13 +83,13 @@ impl OpenRoom {
 
     /// Finds a seat for a need in what is free here and there; `None` where it does not fit in
     /// both.
-    pub(crate) fn find_beside(&self, other: &OpenRoom, need: JobNeed<'_>) -> Option<NodeSeat> {
-        if !self.covers_need(need) || !other.covers_need(need) {
+    pub(crate) fn find_beside(&self, room: &OpenRoom, need: JobNeed<'_>) -> Option<NodeSeat> {
+        if !self.covers_need(need) || !room.covers_need(need) {
             return None;
         }
-        match (&self.nodes, &other.nodes) {
-            (Some(here), Some(there)) => {
-                OpenRoom { nodes: Some(here.lesser_of(there)), ..self.clone() }.find_seat(need)
+        match (&self.nodes, &room.nodes) {
+            (Some(own_levels), Some(room_levels)) => {
+                OpenRoom { nodes: Some(own_levels.lesser_of(room_levels)), ..self.clone() }.find_seat(need)
             }
             _ => Some(NodeSeat::default()),
         }
@@ -343,14 +343,14 @@ impl PlanRoom {
     }
 
     /// Becomes a copy of another; keeps its own memory.
-    pub(crate) fn copy_from(&mut self, other: &PlanRoom) {
-        self.procs.copy_from(&other.procs);
-        self.supply.clone_from(&other.supply);
-        match (&mut self.pools, &other.pools) {
+    pub(crate) fn copy_from(&mut self, source: &PlanRoom) {
+        self.procs.copy_from(&source.procs);
+        self.supply.clone_from(&source.supply);
+        match (&mut self.pools, &source.pools) {
             (Some(own), Some(pools)) => own.copy_from(pools),
             (own, pools) => own.clone_from(pools),
         }
-        match (&mut self.nodes, &other.nodes) {
+        match (&mut self.nodes, &source.nodes) {
             (Some(own), Some(nodes)) => {
                 own.profile.copy_from(&nodes.profile);
                 own.seats.clone_from(&nodes.seats);
@@ -428,14 +428,14 @@ impl PlanRoom {
 
     /// Finds a seat for a need that starts now, where it is free for so long. `left` is what is
     /// really free: in a plan, jobs that should have ended hold nothing any more.
-    pub(crate) fn find_now(&self, need: JobNeed<'_>, span: Span, now: Time, left: &OpenRoom) -> Option<NodeSeat> {
-        if !left.covers_need(need) {
+    pub(crate) fn find_now(&self, need: JobNeed<'_>, span: Span, now: Time, room: &OpenRoom) -> Option<NodeSeat> {
+        if !room.covers_need(need) {
             return None;
         }
         let (Some(pools), Some(nodes), Some(wish)) = (&self.pools, &self.nodes, need.on) else {
             return self.fits_during(now, span, need).then(NodeSeat::default);
         };
-        match &left.nodes {
+        match &room.nodes {
             Some(levels) => {
                 let least = || nodes.profile.least_free(now, span).lesser_of(levels);
                 pools.fits_during(now, span, need.amounts).then(|| wish.floor.find_seat(wish.need, &least()))?
@@ -574,8 +574,8 @@ impl PlanRoom {
             (self.nodes, self.pools) = (Some(nodes), pools);
         } else if let Some(pools) = &mut self.pools {
             // Steps that a reservation began remain; beside equal ones they change no answer.
-            for taken in self.trail.drain(mark.trail..).rev() {
-                pools.release_amounts(taken.from, taken.to, &taken.amounts);
+            for claim in self.trail.drain(mark.trail..).rev() {
+                pools.release_amounts(claim.from, claim.to, &claim.amounts);
             }
         }
     }
@@ -591,10 +591,10 @@ impl PlanRoom {
         plan: &mut [P],
         ready: impl Fn(JobId) -> Time,
         view: &View<'_>,
-        mut moved: impl FnMut(&mut P, Time),
+        mut on_move: impl FnMut(&mut P, Time),
     ) {
         if self.is_plain() {
-            return planned::compress_plan(plan, &mut self.procs, view.current_time(), moved);
+            return planned::compress_plan(plan, &mut self.procs, view.current_time(), on_move);
         }
         let old: Vec<PlannedJob> = plan.iter().map(|job| *job.as_ref()).collect();
         let mut new = old.clone();
@@ -608,7 +608,7 @@ impl PlanRoom {
         for ((job, new), old) in plan.iter_mut().zip(&new).zip(&old) {
             if new.start != old.start {
                 job.as_mut().start = new.start;
-                moved(job, old.start);
+                on_move(job, old.start);
             }
         }
         in_order_of_starts(plan);

@@ -79,7 +79,7 @@ impl NodeMirror {
         let floor = nodes.floor();
         let empty_set = ProcSet::new();
         let offline = view.outlook().map_or(&empty_set, |outlook| outlook.offline_processors());
-        let changes = self.seen.filter(|_| self.offline == *offline).and_then(|seen| nodes.changes_since(seen));
+        let changes = self.seen.filter(|_| self.offline == *offline).and_then(|count| nodes.changes_since(count));
         self.seen = Some(nodes.change_count());
         let Some(changes) = changes else {
             self.offline.clone_from(offline);
@@ -193,10 +193,10 @@ impl NodeMirror {
     /// that for the job that gets the reservation, as far as it is known, and is kept up.
     pub(crate) fn free_by_shadow(&mut self, id: JobId, nodes: &FreeNodes, need: &JobNodeNeed, room: &mut Option<u64>) {
         let own = || self.started.get(&id).map(|(need, seat)| (&**need, seat));
-        let Some((held, seat)) = nodes.held_by(id).or_else(own) else { return };
+        let Some((job_need, seat)) = nodes.held_by(id).or_else(own) else { return };
         match room {
-            Some(room) => *room += self.later.leave_seat(held, seat, nodes.floor(), need),
-            None => self.later.change_seat(held, seat, nodes.floor(), 1),
+            Some(room) => *room += self.later.leave_seat(job_need, seat, nodes.floor(), need),
+            None => self.later.change_seat(job_need, seat, nodes.floor(), 1),
         }
         for &(node, _) in &seat.on {
             self.later_differs.mark_node(node);

@@ -111,7 +111,7 @@ pub(crate) fn compress_plan<P: AsRef<PlannedJob> + AsMut<PlannedJob>>(
     plan: &mut [P],
     profile: &mut Profile,
     now: Time,
-    mut moved: impl FnMut(&mut P, Time),
+    mut on_move: impl FnMut(&mut P, Time),
 ) {
     let mut bounds: Bounds = Bounds::default();
     for job in plan.iter_mut() {
@@ -121,7 +121,7 @@ pub(crate) fn compress_plan<P: AsRef<PlannedJob> + AsMut<PlannedJob>>(
         planned_job.place_earliest(profile, bound);
         bounds.learn_start(planned_job.procs, planned_job.span, bound, planned_job.start);
         if planned_job.start != old {
-            moved(job, old);
+            on_move(job, old);
         }
     }
     in_order_of_starts(plan);

@@ -52,16 +52,16 @@ pub(crate) struct PooledNeed<'a> {
 pub(crate) fn pooled_shadow(
     ends: impl Iterator<Item = RunningJob>,
     need: &PooledNeed<'_>,
-    left: &mut [i64],
+    free_amounts: &mut [i64],
     (extra, floor): (ExtraRule, Time),
     view: &View<'_>,
 ) -> Option<Shadow> {
     let table = view.resources()?.table();
-    let give_back = |job: &RunningJob, left: &mut [i64]| {
+    let give_back = |job: &RunningJob, amounts: &mut [i64]| {
         // Processors that come back are no job.
         if view.is_known(job.id) {
             for &(id, amount) in table.demand_totals(view.job(job.id).demand) {
-                left[id.index()] += amount as i64;
+                amounts[id.index()] += amount as i64;
             }
         }
         i64::from(job.procs)
@@ -70,16 +70,16 @@ pub(crate) fn pooled_shadow(
     let mut procs = 0;
     let time = loop {
         let job = ends.next()?;
-        procs += give_back(&job, left);
-        if procs >= need.procs && covers_totals(left, need.totals) {
+        procs += give_back(&job, free_amounts);
+        if procs >= need.procs && covers_totals(free_amounts, need.totals) {
             break job.end.max(floor);
         }
     };
     if extra == ExtraRule::All {
         while let Some(job) = ends.next_if(|job| job.end <= time) {
-            procs += give_back(&job, left);
+            procs += give_back(&job, free_amounts);
         }
     }
-    deduct_totals(left, need.totals);
+    deduct_totals(free_amounts, need.totals);
     Some(Shadow { time, extra: (procs - need.procs).clamp(0, i64::from(Procs::MAX)) as Procs })
 }

@@ -452,10 +452,10 @@ pub(crate) fn can_plan_midway(view: &View<'_>) -> bool {
 
 /// Two sequences of running jobs, each in the order of their ends, as one.
 fn in_order(
-    one: impl Iterator<Item = RunningJob>,
-    other: impl Iterator<Item = RunningJob>,
+    first: impl Iterator<Item = RunningJob>,
+    second: impl Iterator<Item = RunningJob>,
 ) -> impl Iterator<Item = RunningJob> {
-    let (mut first_jobs, mut second_jobs) = (one.peekable(), other.peekable());
+    let (mut first_jobs, mut second_jobs) = (first.peekable(), second.peekable());
     std::iter::from_fn(move || match (first_jobs.peek(), second_jobs.peek()) {
         (Some(a), Some(b)) if (b.end, b.id) < (a.end, a.id) => second_jobs.next(),
         (None, _) => second_jobs.next(),

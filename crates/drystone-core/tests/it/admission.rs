@@ -10,21 +10,21 @@ const POLICIES: [&str; 8] =
     ["fcfs", "easy", "easy(backfill=sjf)", "conservative", "slack", "multiqueue", "ss", "goal(nodes=50)"];
 
 /// Adds a limit of this size, and the part that each of these jobs takes of it.
-fn limit(known: &mut Circumstances, reason: &str, most: u64, parts: &[(u32, u64)]) {
+fn limit(circumstances: &mut Circumstances, reason: &str, most: u64, parts: &[(u32, u64)]) {
     let (of, family) = ("the QOS normal for the user ada".to_string(), "the QOS normal".to_string());
-    let limit = known.limits.add_limit(JobLimit { reason: reason.to_string(), of, family, most });
+    let limit = circumstances.limits.add_limit(JobLimit { reason: reason.to_string(), of, family, most });
     for &(job, amount) in parts {
-        let mut claims = known.limits.job_claims(JobId(job)).to_vec();
+        let mut claims = circumstances.limits.job_claims(JobId(job)).to_vec();
         claims.push(LimitClaim { limit, amount, binds: amount <= most });
-        let set = known.limits.intern_claims(claims);
-        known.limits.bind_job(JobId(job), set);
+        let set = circumstances.limits.intern_claims(claims);
+        circumstances.limits.bind_job(JobId(job), set);
     }
 }
 
 fn told(policy: &str, jobs: &Workload) -> (Vec<String>, Vec<Option<(i64, i64)>>) {
-    let told = simulate(policy, jobs, &Outages::default(), false).unwrap_or_else(|e| panic!("{policy}: {e}"));
-    let spans = told.schedule.spans.iter().map(|span| span.map(|(start, end)| (start.0, end.0))).collect();
-    (told.words, spans)
+    let record = simulate(policy, jobs, &Outages::default(), false).unwrap_or_else(|e| panic!("{policy}: {e}"));
+    let spans = record.schedule.spans.iter().map(|span| span.map(|(start, end)| (start.0, end.0))).collect();
+    (record.words, spans)
 }
 
 /// A user may have 2 of 4 processors: its second job waits for the first, and the jobs of others
@@ -164,12 +164,12 @@ fn dependencies_begin_times_and_holds_come_before_limits() {
 /// A claim that its limit can never grant is refused: such a job would wait for ever.
 #[test]
 fn a_claim_beyond_its_limit_is_refused() {
-    let mut known = Circumstances::default();
+    let mut circumstances = Circumstances::default();
     let (reason, of, family) = ("QOSGrpCpuLimit".to_string(), "the QOS a".to_string(), "the QOS a".to_string());
-    let limit = known.limits.add_limit(JobLimit { reason, of, family, most: 2 });
-    let set = known.limits.intern_claims(vec![LimitClaim { limit, amount: 3, binds: true }]);
-    known.limits.bind_job(JobId(0), set);
-    let error = workload(4, &[(0, 3, 10, 10)]).with_circumstances(known).expect_err("too much").to_string();
+    let limit = circumstances.limits.add_limit(JobLimit { reason, of, family, most: 2 });
+    let set = circumstances.limits.intern_claims(vec![LimitClaim { limit, amount: 3, binds: true }]);
+    circumstances.limits.bind_job(JobId(0), set);
+    let error = workload(4, &[(0, 3, 10, 10)]).with_circumstances(circumstances).expect_err("too much").to_string();
     assert_eq!(error, "job 1 takes 3 of `QOSGrpCpuLimit`, which lets 2 be taken: it would never start");
 }
 

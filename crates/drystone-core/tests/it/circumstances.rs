@@ -7,9 +7,9 @@ use drystone_core::model::{
 };
 
 fn told(policy: &str, workload: &Workload, feedback: bool) -> (Vec<String>, Vec<Option<(i64, i64)>>) {
-    let told = simulate(policy, workload, &Outages::default(), feedback).unwrap_or_else(|e| panic!("{policy}: {e}"));
-    let spans = told.schedule.spans.iter().map(|span| span.map(|(start, end)| (start.0, end.0))).collect();
-    (told.words, spans)
+    let record = simulate(policy, workload, &Outages::default(), feedback).unwrap_or_else(|e| panic!("{policy}: {e}"));
+    let spans = record.schedule.spans.iter().map(|span| span.map(|(start, end)| (start.0, end.0))).collect();
+    (record.words, spans)
 }
 
 const POLICIES: [&str; 8] =
@@ -122,12 +122,12 @@ fn how_jobs_end_decides_what_is_learned() {
     // Job 2 heads the queue from 20 on, until job 1 ends, as it is predicted: at 110 by its
     // estimate, at 21 if it was learned. Job 3, predicted likewise, is backfilled if it ends
     // before.
-    for (how, reserved) in [(How::Completed, "10 reserve 2 11"), (How::Cancelled, "10 reserve 2 110")] {
+    for (end_kind, reservation) in [(How::Completed, "10 reserve 2 11"), (How::Cancelled, "10 reserve 2 110")] {
         let jobs = with(by_one_user(&[(0, 1, 100, 1), (10, 2, 100, 50), (10, 1, 100, 50)]), |c| {
-            _ = c.ends.insert(JobId(0), how);
+            _ = c.ends.insert(JobId(0), end_kind);
         });
         let (words, _) = told("easy(predict=recent(1),correct=none)", &jobs, false);
-        assert!(words.contains(&reserved.to_string()), "{how:?}: {words:?}");
+        assert!(words.contains(&reservation.to_string()), "{end_kind:?}: {words:?}");
     }
 }
 
@@ -165,17 +165,17 @@ fn impossible_circumstances_are_refused() {
     let runs = |since| Adopted::Running { since: Time(since), on: Some((0..2).collect()) };
     assert!(refused(|c| c.here = [(JobId(0), runs(0))].into()).contains("nothing says when that is"));
     let at = |c: &mut Circumstances, begin| c.begin = Some(Time(begin));
-    let ended = refused(|c| {
+    let message = refused(|c| {
         at(c, 11);
         c.here = [(JobId(0), runs(0))].into();
     });
-    assert!(ended.contains("runs at 11, but ended at 10 already"), "{ended}");
+    assert!(message.contains("runs at 11, but ended at 10 already"), "{message}");
     let twice = refused(|c| {
         at(c, 9);
         c.here = [(JobId(0), runs(0)), (JobId(1), runs(5))].into();
     });
     assert!(twice.contains("job 2 runs on processors 0-1, on which another runs"), "{twice}");
     assert!(refused(|c| c.throttles = vec![Throttle { jobs: vec![JobId(0)], most: 0 }]).contains("expected 1 or more"));
-    let gone = |at| Withdrawal { at: Time(at), job: JobId(2), only_waiting: true };
-    assert!(refused(|c| c.withdrawn = vec![gone(8)]).contains("is withdrawn at 8, but submitted at 9"));
+    let withdrawal = |at| Withdrawal { at: Time(at), job: JobId(2), only_waiting: true };
+    assert!(refused(|c| c.withdrawn = vec![withdrawal(8)]).contains("is withdrawn at 8, but submitted at 9"));
 }

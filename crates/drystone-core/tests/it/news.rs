@@ -68,7 +68,7 @@ enum Step {
 
 fn steps() -> impl Strategy<Value = Vec<Step>> {
     use Step::*;
-    let one = prop_oneof![
+    let step = prop_oneof![
         6 => (1i64..40).prop_map(Pass),
         6 => (1..=PROCS, 1i64..60).prop_map(|(p, e)| Arrive(p, e)),
         1 => (1..=PROCS, 1i64..60, 0i64..80).prop_map(|(p, e, s)| AdoptRunning(p, e, s)),
@@ -86,7 +86,7 @@ fn steps() -> impl Strategy<Value = Vec<Step>> {
         1 => Just(Restore),
         1 => Just(Save),
     ];
-    prop::collection::vec(one, 1..80)
+    prop::collection::vec(step, 1..80)
 }
 
 /// A session, and what is known of its jobs from outside.
@@ -113,15 +113,15 @@ impl Cluster {
 
     /// One of the jobs in one of these phases.
     fn one_of(&self, which: usize, phases: &[Phase]) -> Option<JobId> {
-        let there: Vec<JobId> = self.jobs.iter().copied().filter(|&id| phases.contains(&self.phase(id))).collect();
-        (!there.is_empty()).then(|| there[which % there.len()])
+        let jobs: Vec<JobId> = self.jobs.iter().copied().filter(|&id| phases.contains(&self.phase(id))).collect();
+        (!jobs.is_empty()).then(|| jobs[which % jobs.len()])
     }
 
     fn tell(&mut self, news: SessionNews) -> bool {
         let entry = JournalEntry { at: Time(self.now), news };
-        let told = self.session.take_in(&entry).unwrap_or_else(|e| panic!("{}: {e}", self.policy));
+        let has_effect = self.session.take_in(&entry).unwrap_or_else(|e| panic!("{}: {e}", self.policy));
         self.journal.push(entry);
-        told
+        has_effect
     }
 
     fn twice(&mut self, news: SessionNews) {
@@ -156,12 +156,12 @@ impl Cluster {
         let live = |id: &&JobId| self.phase(**id) == Phase::Running;
         let busy = ProcSet::union_of(self.jobs.iter().filter(live).filter_map(|&id| view.job_processors(id)));
         let processor_count = self.jobs.iter().filter(live).all(|&id| view.job_processors(id).is_some());
-        let used: u32 = match processor_count {
+        let busy_count: u32 = match processor_count {
             true => busy.union(&offline).len(),
             false => self.jobs.iter().filter(live).map(|&id| view.job(id).procs).sum(),
         };
         // More jobs may run than there is room for where another scheduler starts jobs.
-        assert_eq!(view.free_processors(), PROCS.saturating_sub(used), "{}: {used} used", self.policy);
+        assert_eq!(view.free_processors(), PROCS.saturating_sub(busy_count), "{}: {busy_count} used", self.policy);
         let count = |phase: Phase| self.jobs.iter().filter(|&&id| self.phase(id) == phase).count() as u32;
         assert_eq!(count(Phase::Waiting), self.session.waiting_count(), "{}", self.policy);
         assert_eq!(count(Phase::Held), self.session.held_count(), "{}", self.policy);
@@ -185,17 +185,17 @@ impl Cluster {
                 let mut job = self.job(procs, estimate);
                 job.submit = Time(self.now - since);
                 let on = (since % 2 == 0).then(|| ProcSet::from_range(0..procs));
-                let how = Adopted::Running { since: Time(self.now - since), on };
-                self.arrive(SessionNews::Adopted(job, how));
+                let adoption = Adopted::Running { since: Time(self.now - since), on };
+                self.arrive(SessionNews::Adopted(job, adoption));
             }
             Step::AdoptSuspended(procs, estimate) => {
                 let job = self.job(procs, estimate);
-                let how = Adopted::Suspended { ran: Span(3), on: None };
+                let adoption = Adopted::Suspended { ran: Span(3), on: None };
                 let suspends = ["ss", "tss", "is"].iter().any(|name| self.policy.starts_with(name));
                 if suspends {
-                    self.arrive(SessionNews::Adopted(job, how));
+                    self.arrive(SessionNews::Adopted(job, adoption));
                 } else {
-                    assert!(self.session.adopt_job(Time(self.now), &job, None, &how).is_err(), "{}", self.policy);
+                    assert!(self.session.adopt_job(Time(self.now), &job, None, &adoption).is_err(), "{}", self.policy);
                 }
             }
             Step::Started(which) => {
@@ -227,10 +227,10 @@ impl Cluster {
                     self.twice(SessionNews::Updated(id, job));
                 }
             }
-            Step::End(which, how) => {
+            Step::End(which, number) => {
                 if let Some(job) = self.one_of(which, &[Running]) {
-                    let how = How::ALL[usize::from(how) % How::ALL.len()];
-                    self.twice(SessionNews::Ended { job, how, ran: None });
+                    let end_kind = How::ALL[usize::from(number) % How::ALL.len()];
+                    self.twice(SessionNews::Ended { job, how: end_kind, ran: None });
                 }
             }
             Step::Cancel(which) => {
@@ -251,10 +251,10 @@ impl Cluster {
             }
             Step::Save => {
                 if self.careful {
-                    let saved = self.session.save().expect("saves");
-                    let mut other = session(self.policy);
-                    other.load(&saved).expect("loads");
-                    self.session = other;
+                    let snapshot = self.session.save().expect("saves");
+                    let mut copy = session(self.policy);
+                    copy.load(&snapshot).expect("loads");
+                    self.session = copy;
                 }
             }
         }
@@ -289,24 +289,24 @@ impl Cluster {
 }
 
 fn cluster(policy: &'static str, careful: bool) -> Cluster {
-    let (jobs, losses, decided, journal) = (Vec::new(), Vec::new(), Vec::new(), Vec::new());
-    Cluster { policy, session: session(policy), now: 0, jobs, losses, decided, journal, careful }
+    let (jobs, losses, decisions, journal) = (Vec::new(), Vec::new(), Vec::new(), Vec::new());
+    Cluster { policy, session: session(policy), now: 0, jobs, losses, decided: decisions, journal, careful }
 }
 
 /// A journal, told to another session, leads to the same actions and the same state, bit for bit.
 fn replays(cluster: &Cluster) {
-    let written = postcard_like(&cluster.journal);
-    assert_eq!(written, cluster.journal);
-    let mut other = session(cluster.policy);
-    let mut decided = Vec::new();
-    for entry in &written {
-        other.take_in(entry).unwrap_or_else(|e| panic!("{}: {e}", cluster.policy));
+    let journal = postcard_like(&cluster.journal);
+    assert_eq!(journal, cluster.journal);
+    let mut twin = session(cluster.policy);
+    let mut decisions = Vec::new();
+    for entry in &journal {
+        twin.take_in(entry).unwrap_or_else(|e| panic!("{}: {e}", cluster.policy));
         if entry.news == SessionNews::Decided {
-            decided.extend_from_slice(other.actions().list());
+            decisions.extend_from_slice(twin.actions().list());
         }
     }
-    assert_eq!(decided, cluster.decided, "{}", cluster.policy);
-    assert_eq!(other.save().expect("saves"), cluster.session.save().expect("saves"), "{}", cluster.policy);
+    assert_eq!(decisions, cluster.decided, "{}", cluster.policy);
+    assert_eq!(twin.save().expect("saves"), cluster.session.save().expect("saves"), "{}", cluster.policy);
 }
 
 /// The journal as it comes back from where it was written.
@@ -390,16 +390,16 @@ fn a_proposal_changes_nothing() {
 /// next job.
 #[test]
 fn a_failure_is_no_run_time() {
-    for (how, predicted) in [(How::MachineFailed, 100), (How::NotStarted, 100), (How::Completed, 1)] {
+    for (end_kind, prediction) in [(How::MachineFailed, 100), (How::NotStarted, 100), (How::Completed, 1)] {
         let mut s = session("easy(predict=recent(1))");
         let job = |submit| of_user(7, Job::new(Time(submit), 1, Span(100)));
         for at in [0, 1] {
             let id = s.note_arrival(Time(at * 10), &job(at * 10), None).expect("possible");
             s.decide(Time(at * 10)).expect("sound");
-            assert!(s.note_end(Time(at * 10 + 1), id, how, None));
+            assert!(s.note_end(Time(at * 10 + 1), id, end_kind, None));
         }
         let id = s.note_arrival(Time(30), &job(30), None).expect("possible");
-        assert_eq!(s.view().prediction(id), Span(predicted), "{how:?}");
+        assert_eq!(s.view().prediction(id), Span(prediction), "{end_kind:?}");
     }
 }
 
@@ -426,13 +426,13 @@ fn an_extended_limit_moves_the_reservation() {
         s.note_arrival(Time(0), &job(6, 100), None).expect("possible");
         assert_eq!(starts(s.decide(Time(0)).expect("sound")), [0], "{policy}");
         s.note_arrival(Time(0), &job(4, 50), None).expect("possible");
-        let reserved = |actions: &Actions| {
+        let reservations = |actions: &Actions| {
             let of = |a: &Action| if let Action::Reserve { start, .. } = a { Some(start.0) } else { None };
             actions.list().iter().filter_map(of).collect::<Vec<_>>()
         };
-        assert_eq!(reserved(s.decide(Time(0)).expect("sound")), [100], "{policy}");
+        assert_eq!(reservations(s.decide(Time(0)).expect("sound")), [100], "{policy}");
         assert!(s.update_job(Time(10), JobId(0), &job(6, 200)).expect("possible"));
-        assert_eq!(reserved(s.decide(Time(10)).expect("sound")), [200], "{policy}");
+        assert_eq!(reservations(s.decide(Time(10)).expect("sound")), [200], "{policy}");
         // The reservation is kept there: two processors are free until then, and a job of 190 s
         // fits before.
         s.note_arrival(Time(10), &Job::new(Time(10), 2, Span(190)), None).expect("possible");

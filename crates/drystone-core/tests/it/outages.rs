@@ -119,8 +119,8 @@ fn a_window_that_may_cut_jobs_bars_none() {
 fn a_failure_sends_jobs_back() {
     let jobs = workload(4, &[(0, 2, 100, 100), (0, 2, 100, 100)]);
     for policy in every() {
-        let told = simulate(policy, &jobs, &outages(&jobs, vec![named(2..4, 50, 80)]), false);
-        let words = told.unwrap_or_else(|e| panic!("{policy}: {e}")).words;
+        let record = simulate(policy, &jobs, &outages(&jobs, vec![named(2..4, 50, 80)]), false);
+        let words = record.unwrap_or_else(|e| panic!("{policy}: {e}")).words;
         assert!(words.contains(&"50 requeue 1 after 50".to_string()), "{policy}: {words:?}");
         assert_eq!(spans(policy, &jobs, vec![named(2..4, 50, 80)]), [Some((0, 100)), Some((80, 180))], "{policy}");
         assert_eq!(spans(policy, &jobs, vec![named(2..4, 50, 120)]), [Some((0, 100)), Some((100, 200))], "{policy}");
@@ -133,10 +133,14 @@ fn a_failure_may_lose_jobs() {
     let jobs = workload(4, &[(0, 2, 100, 100), (0, 2, 100, 100), (1, 4, 10, 10)]);
     for policy in ALL {
         let lossy_outage = named(2..4, 50, 80).with_hit(OutageHit::Lose);
-        let told = simulate(policy, &jobs, &outages(&jobs, vec![lossy_outage]), false).expect("sound");
-        assert!(told.words.contains(&"50 lose 1 after 50".to_string()), "{policy}: {:?}", told.words);
-        assert_eq!(told.schedule.spans[0], Some((Time(0), Time(100))), "{policy}");
-        assert_eq!((told.schedule.spans[1], told.schedule.spans[2]), (None, Some((Time(100), Time(110)))), "{policy}");
+        let record = simulate(policy, &jobs, &outages(&jobs, vec![lossy_outage]), false).expect("sound");
+        assert!(record.words.contains(&"50 lose 1 after 50".to_string()), "{policy}: {:?}", record.words);
+        assert_eq!(record.schedule.spans[0], Some((Time(0), Time(100))), "{policy}");
+        assert_eq!(
+            (record.schedule.spans[1], record.schedule.spans[2]),
+            (None, Some((Time(100), Time(110)))),
+            "{policy}"
+        );
     }
 }
 
@@ -145,13 +149,13 @@ fn a_failure_may_lose_jobs() {
 #[test]
 fn a_suspended_job_is_hit_where_it_was() {
     let jobs = workload(2, &[(0, 2, 100_000, 5_000), (1_000, 1, 60, 60)]);
-    let told = simulate("is", &jobs, &outages(&jobs, vec![named(0..2, 1_070, 1_080)]), false).expect("sound");
+    let record = simulate("is", &jobs, &outages(&jobs, vec![named(0..2, 1_070, 1_080)]), false).expect("sound");
     let expected = ["0 start 0", "1000 suspend 0", "1000 start 1", "1060 end 1", "1060 resume 0"];
-    assert_eq!(told.words[..5], expected, "{:?}", told.words);
-    let told = simulate("is", &jobs, &outages(&jobs, vec![named(1..2, 1_030, 1_080)]), false).expect("sound");
+    assert_eq!(record.words[..5], expected, "{:?}", record.words);
+    let record = simulate("is", &jobs, &outages(&jobs, vec![named(1..2, 1_030, 1_080)]), false).expect("sound");
     let expected = ["0 start 0", "1000 suspend 0", "1000 start 1", "1030 requeue 0 after 1000", "1030 capacity false"];
-    assert_eq!(told.words[..5], expected, "{:?}", told.words);
-    assert_eq!(told.schedule.spans, [Some((Time(1_080), Time(6_080))), Some((Time(1_000), Time(1_060)))]);
+    assert_eq!(record.words[..5], expected, "{:?}", record.words);
+    assert_eq!(record.schedule.spans, [Some((Time(1_080), Time(6_080))), Some((Time(1_000), Time(1_060)))]);
 }
 
 /// A node fails under `ss`: job 1 waits again with nothing left, and may have suspended others by
@@ -160,7 +164,7 @@ fn a_suspended_job_is_hit_where_it_was() {
 #[test]
 fn a_node_fails_under_selective_suspension() {
     let jobs = workload(4, &[(0, 2, 100, 100), (0, 2, 100, 100)]);
-    let told = simulate("ss", &jobs, &outages(&jobs, vec![named(2..4, 50, 200)]), false).expect("sound");
+    let record = simulate("ss", &jobs, &outages(&jobs, vec![named(2..4, 50, 200)]), false).expect("sound");
     let expected = [
         "0 start 0",
         "0 start 1",
@@ -170,7 +174,7 @@ fn a_node_fails_under_selective_suspension() {
         "100 start 1",
         "200 end 1",
     ];
-    assert_eq!(told.words, expected);
+    assert_eq!(record.words, expected);
 }
 
 /// A head that needs more than is up: while it is not known when the others are back it blocks no
@@ -197,11 +201,11 @@ fn a_return_that_is_late_is_waited_for() {
     let jobs = workload(4, &[(10, 4, 50, 50), (20, 2, 100, 100)]);
     for policy in ["easy", "conservative"] {
         let late = count(1, 0, 60).with_expected_end(Time(50));
-        let told = simulate(policy, &jobs, &outages(&jobs, vec![late]), false).expect("sound");
-        assert!(told.words.contains(&"10 reserve 0 50".to_string()), "{policy}: {:?}", told.words);
+        let record = simulate(policy, &jobs, &outages(&jobs, vec![late]), false).expect("sound");
+        assert!(record.words.contains(&"10 reserve 0 50".to_string()), "{policy}: {:?}", record.words);
         // From 50 on nothing is known any more, so that job 1 does not wait either.
-        assert_eq!(told.schedule.spans[1], Some((Time(50), Time(150))), "{policy}: {:?}", told.words);
-        assert_eq!(told.schedule.spans[0], Some((Time(150), Time(200))), "{policy}");
+        assert_eq!(record.schedule.spans[1], Some((Time(50), Time(150))), "{policy}: {:?}", record.words);
+        assert_eq!(record.schedule.spans[0], Some((Time(150), Time(200))), "{policy}");
     }
 }
 

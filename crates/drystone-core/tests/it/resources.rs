@@ -72,8 +72,8 @@ fn a_start_beyond_what_is_free_is_a_violation() {
     let resources = view.resources().expect("the machine has some");
     assert!(!resources.has_free(DemandId(2)) && resources.has_free(DemandId::NONE));
     start(&mut session, 2).expect("processors only");
-    let refused = start(&mut session, 1).expect_err("3 of 2 GB");
-    assert!(refused.contains("job #1: cannot start with 3 GB of `mem`: 2 GB are free"), "{refused}");
+    let refusal = start(&mut session, 1).expect_err("3 of 2 GB");
+    assert!(refusal.contains("job #1: cannot start with 3 GB of `mem`: 2 GB are free"), "{refusal}");
 }
 
 #[test]
@@ -119,9 +119,9 @@ fn news_moves_resources_as_it_moves_processors() {
 fn counts_survive_a_saved_state() {
     let mut before = session(&[1, 2]);
     start(&mut before, 0).expect("fits");
-    let saved = before.save().expect("savable");
+    let snapshot = before.save().expect("savable");
     let mut after = Session::new(Machine::new(10), scheduler());
-    after.load(&saved).expect("the same scheduler");
+    after.load(&snapshot).expect("the same scheduler");
     assert_eq!(free(&after), (2, 1));
     assert!(after.end_job(Time(9), JobId(0)));
     start(&mut after, 1).expect("fits by now");
@@ -174,7 +174,7 @@ fn a_policy_that_counts_processors_only_is_refused_before_the_start() {
     let blind = || drystone_core::engine::Scheduler::new(Box::new(Blind));
     assert_eq!(blind().check_fit(&workload), Err(Unfit::Uncounted));
     let mut simulation = Simulation::new(workload.machine(), blind(), WorkloadReplay::new(&workload));
-    let refused = simulation.run(&mut ()).expect_err("it would not count");
-    assert!(matches!(refused, SimulationError::Uncounted), "{refused}");
-    assert!(refused.to_string().contains("counts processors only"), "{refused}");
+    let error = simulation.run(&mut ()).expect_err("it would not count");
+    assert!(matches!(error, SimulationError::Uncounted), "{error}");
+    assert!(error.to_string().contains("counts processors only"), "{error}");
 }

@@ -87,10 +87,10 @@ fn what_is_not_there_holds_back() {
         session.decide(Time(2)).expect("sound");
         assert_eq!(session.running_count(), 1, "{policy}");
         // Saved and restored it is the same.
-        let saved = session.save().expect("saved");
+        let snapshot = session.save().expect("saved");
         let mut again = self::session(policy);
-        again.load(&saved).expect("restored");
-        assert_eq!(again.save().expect("saved"), saved, "{policy}");
+        again.load(&snapshot).expect("restored");
+        assert_eq!(again.save().expect("saved"), snapshot, "{policy}");
         let mut session = again;
         session.end_job(Time(10), JobId(0));
         session.decide(Time(10)).expect("sound");
@@ -133,10 +133,10 @@ fn a_future_has_what_is_announced() {
     session.set_supply(Time(0), &known(&[(0, 2), (50, 4)])).expect("heard");
     session.note_arrival(Time(0), &asking(3), None).expect("possible");
     session.decide(Time(0)).expect("sound");
-    let none = Workload::new(Machine::new(8), Vec::new(), Vec::new(), Provenance::default()).expect("empty");
+    let workload = Workload::new(Machine::new(8), Vec::new(), Vec::new(), Provenance::default()).expect("empty");
     let mut schedule = Schedule::default();
     let run = |id, view: drystone_core::policy::View<'_>| view.job(id).estimate;
-    Simulation::from_session(session, WorkloadReplay::new(&none), run).run(&mut schedule).expect("to its end");
+    Simulation::from_session(session, WorkloadReplay::new(&workload), run).run(&mut schedule).expect("to its end");
     assert_eq!(schedule.spans, [Some((Time(50), Time(150)))]);
 }
 
@@ -145,8 +145,8 @@ fn a_supply_that_cannot_be_is_refused() {
     let mut session = session("easy");
     let more = session.set_supply(Time(0), &known(&[(0, 5)])).expect_err("too much").to_string();
     assert_eq!(more, "5 of `license:cad` is more than its total, 4");
-    let other = [KnownSupply { from: Time(0), resource: ResourceId(3), amount: 1 }];
-    let other = session.set_supply(Time(0), &other).expect_err("none").to_string();
-    assert_eq!(other, "resource 3 is none of the 1 of the machine");
+    let supplies = [KnownSupply { from: Time(0), resource: ResourceId(3), amount: 1 }];
+    let message = session.set_supply(Time(0), &supplies).expect_err("none").to_string();
+    assert_eq!(message, "resource 3 is none of the 1 of the machine");
     assert!(session.known_supply().is_empty());
 }

@@ -42,8 +42,8 @@ impl Observer for Told {
     fn note_start(&mut self, now: Time, id: JobId, _: StartReason) {
         self.words.push(format!("{now} start {}", id.0));
     }
-    fn note_adoption(&mut self, now: Time, id: JobId, adopted: &Adopted) {
-        self.words.push(format!("{now} adopt {} {adopted:?}", id.0));
+    fn note_adoption(&mut self, now: Time, id: JobId, adoption: &Adopted) {
+        self.words.push(format!("{now} adopt {} {adoption:?}", id.0));
     }
     fn note_suspension(&mut self, now: Time, id: JobId) {
         self.words.push(format!("{now} suspend {}", id.0));
@@ -63,8 +63,8 @@ impl Observer for Told {
     fn note_requeue(&mut self, now: Time, id: JobId, _: u32, ran: Span) {
         self.words.push(format!("{now} requeue {} after {ran}", id.0));
     }
-    fn note_loss(&mut self, ended: &EndedJob<'_>) {
-        self.words.push(format!("{} lose {} after {}", ended.outcome.end, ended.id.0, ended.outcome.ran));
+    fn note_loss(&mut self, job: &EndedJob<'_>) {
+        self.words.push(format!("{} lose {} after {}", job.outcome.end, job.id.0, job.outcome.ran));
     }
     fn note_withdrawal(&mut self, now: Time, id: JobId) {
         self.words.push(format!("{now} cancel {}", id.0));
@@ -72,9 +72,9 @@ impl Observer for Told {
     fn note_capacity(&mut self, now: Time, foreseen: bool) {
         self.words.push(format!("{now} capacity {foreseen}"));
     }
-    fn note_end(&mut self, ended: &EndedJob<'_>) {
-        self.words.push(format!("{} end {}", ended.outcome.end, ended.id.0));
-        self.schedule.note_end(ended);
+    fn note_end(&mut self, job: &EndedJob<'_>) {
+        self.words.push(format!("{} end {}", job.outcome.end, job.id.0));
+        self.schedule.note_end(job);
     }
 }
 
@@ -87,15 +87,16 @@ pub(crate) fn simulate(
 ) -> Result<Told, SimulationError> {
     let policy: PolicySpec = policy.parse().unwrap_or_else(|e| panic!("{policy}: {e}"));
     let source = Happenings::new(workload, outages, feedback);
-    let mut told = Told::default();
-    Simulation::new(workload.machine(), policy.build_scheduler(), source).run(&mut told)?;
-    Ok(told)
+    let mut record = Told::default();
+    Simulation::new(workload.machine(), policy.build_scheduler(), source).run(&mut record)?;
+    Ok(record)
 }
 
 /// Start and end of each job that ended.
 pub(crate) fn spans(policy: &str, workload: &Workload, list: Vec<Outage>) -> Vec<Option<(i64, i64)>> {
-    let told = simulate(policy, workload, &outages(workload, list), false).unwrap_or_else(|e| panic!("{policy}: {e}"));
-    told.schedule.spans.iter().map(|span| span.map(|(start, end)| (start.0, end.0))).collect()
+    let record =
+        simulate(policy, workload, &outages(workload, list), false).unwrap_or_else(|e| panic!("{policy}: {e}"));
+    record.schedule.spans.iter().map(|span| span.map(|(start, end)| (start.0, end.0))).collect()
 }
 
 pub(crate) fn with(workload: Workload, set: impl FnOnce(&mut Circumstances)) -> Workload {

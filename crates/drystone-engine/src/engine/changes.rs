@@ -83,17 +83,17 @@ mod tests {
             changes.push(&mut a, Time(i), Span(10 + i));
             changes.push(&mut b, Time(i), Span(20 + i));
         }
-        let mut taken = Vec::new();
-        changes.take_list(a, &mut taken);
-        assert_eq!(taken, [(Time(0), Span(10)), (Time(1), Span(11)), (Time(2), Span(12))]);
+        let mut entries = Vec::new();
+        changes.take_list(a, &mut entries);
+        assert_eq!(entries, [(Time(0), Span(10)), (Time(1), Span(11)), (Time(2), Span(12))]);
         let mut c = Changes::NONE;
         (0..3).for_each(|i| changes.push(&mut c, Time(i), Span(30 + i)));
         assert_eq!(changes.nodes.len(), 6, "taken room is used again");
         assert!(!changes.is_empty());
         for (list, first) in [(b, 20), (c, 30)] {
-            taken.clear();
-            changes.take_list(list, &mut taken);
-            assert_eq!(taken, [(Time(0), Span(first)), (Time(1), Span(first + 1)), (Time(2), Span(first + 2))]);
+            entries.clear();
+            changes.take_list(list, &mut entries);
+            assert_eq!(entries, [(Time(0), Span(first)), (Time(1), Span(first + 1)), (Time(2), Span(first + 2))]);
         }
         assert!(changes.is_empty());
     }

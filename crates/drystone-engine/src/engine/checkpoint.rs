@@ -196,26 +196,26 @@ impl Checkpoints {
 
     /// Time of the writes and of a read in an attempt that goes on from so much kept work and has
     /// so much left.
-    pub(super) fn attempt_overhead(&self, job: &Job, kept: Span, left: Span) -> Span {
-        self.write_time(job, left) + self.read_time(kept)
+    pub(super) fn attempt_overhead(&self, job: &Job, progress: Span, remainder: Span) -> Span {
+        self.write_time(job, remainder) + self.read_time(progress)
     }
 
-    fn read_time(&self, kept: Span) -> Span {
-        if kept > Span::ZERO { self.restart } else { Span::ZERO }
+    fn read_time(&self, progress: Span) -> Span {
+        if progress > Span::ZERO { self.restart } else { Span::ZERO }
     }
 
     /// Divides an attempt that was cut off after so long.
-    pub(super) fn divide_attempt(&self, job: &Job, kept: Span, left: Span, elapsed: Span) -> AttemptWorth {
-        let (interval, reading) = (self.job_interval(job), self.read_time(kept));
-        let working = (elapsed - reading).max(Span::ZERO);
+    pub(super) fn divide_attempt(&self, job: &Job, progress: Span, remainder: Span, duration: Span) -> AttemptWorth {
+        let (interval, reading) = (self.job_interval(job), self.read_time(progress));
+        let working = (duration - reading).max(Span::ZERO);
         let period = interval + self.cost;
-        let writes = self.count_writes(job, left);
+        let writes = self.count_writes(job, remainder);
         let complete = (working.0 / period.0).min(writes);
         let rest = Span(working.0 - complete * period.0);
         let begun_work = if complete < writes { rest.min(interval) } else { rest };
         let kept_work = Span(complete * interval.0);
         let spent_time = if complete > 0 { reading + Span(complete * self.cost.0) } else { Span::ZERO };
-        AttemptWorth { kept: kept_work, spent: spent_time, done: (kept_work + begun_work).min(left) }
+        AttemptWorth { kept: kept_work, spent: spent_time, done: (kept_work + begun_work).min(remainder) }
     }
 }
 
@@ -274,8 +274,8 @@ mod tests {
         assert_eq!(every.write_time(&job, work), Span(15));
         // Exactly three intervals: none is written at the end.
         assert_eq!(every.write_time(&job, Span(90)), Span(10));
-        let worth = |kept, elapsed| {
-            let worth = every.divide_attempt(&job, Span(kept), work - Span(kept), Span(elapsed));
+        let worth = |progress, duration| {
+            let worth = every.divide_attempt(&job, Span(progress), work - Span(progress), Span(duration));
             (worth.kept.0, worth.spent.0, worth.done.0)
         };
         assert_eq!(worth(0, 34), (0, 0, 30));

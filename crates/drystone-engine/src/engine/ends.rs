@@ -28,8 +28,8 @@ impl QueuedEnd {
 
     /// As `self < other`; the times alone say so, as a rule.
     #[inline]
-    fn comes_before(self, other: QueuedEnd) -> bool {
-        self.time() < other.time() || (self.time() == other.time() && self < other)
+    fn comes_before(self, end: QueuedEnd) -> bool {
+        self.time() < end.time() || (self.time() == end.time() && self < end)
     }
 
     /// Returns whether the job was cut short: it then ends before others, in whose favour a pass
@@ -133,15 +133,15 @@ impl EndQueue {
 /// would have to wait until a search has found out.
 #[inline]
 fn sink_end(mut near: &mut [QueuedEnd], end: QueuedEnd) {
-    while let Some((gap, others)) = near.split_last_mut() {
-        match others.last() {
+    while let Some((gap, rest)) = near.split_last_mut() {
+        match rest.last() {
             Some(before) if before.comes_before(end) => *gap = *before,
             _ => {
                 *gap = end;
                 return;
             }
         }
-        near = others;
+        near = rest;
     }
 }
 
@@ -198,9 +198,9 @@ mod tests {
                 }
                 prop_assert_eq!(ends.peek_end(), list.first().copied());
             }
-            let saved = Vec::from(ends);
-            prop_assert_eq!(&saved, &list);
-            let mut ends = EndQueue::from(saved);
+            let snapshot = Vec::from(ends);
+            prop_assert_eq!(&snapshot, &list);
+            let mut ends = EndQueue::from(snapshot);
             for next in list {
                 prop_assert_eq!(ends.pop(), Some(next));
             }

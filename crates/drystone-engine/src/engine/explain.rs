@@ -153,16 +153,16 @@ impl Biography {
     }
 
     /// Explains the promise that was made at this instant.
-    fn explain_promise(&mut self, now: Time, moved: Moved) {
+    fn explain_promise(&mut self, now: Time, shift: Moved) {
         let promise = self.chapters.iter().position(|(at, chapter)| {
-            *at == now && matches!(chapter, Chapter::Promised { start, .. } if *start == moved.to)
+            *at == now && matches!(chapter, Chapter::Promised { start, .. } if *start == shift.to)
         });
         match promise.map(|at| (at, self.chapters[at].1.clone())) {
-            Some((at, Chapter::Promised { latest, .. })) if moved.favour != Some(self.id) => {
-                self.chapters[at].1 = Chapter::Moved { moved, latest: Some(latest) };
+            Some((at, Chapter::Promised { latest, .. })) if shift.favour != Some(self.id) => {
+                self.chapters[at].1 = Chapter::Moved { moved: shift, latest: Some(latest) };
             }
-            Some((at, _)) => self.chapters.insert(at, (now, Chapter::Moved { moved, latest: None })),
-            None => self.chapters.push((now, Chapter::Moved { moved, latest: None })),
+            Some((at, _)) => self.chapters.insert(at, (now, Chapter::Moved { moved: shift, latest: None })),
+            None => self.chapters.push((now, Chapter::Moved { moved: shift, latest: None })),
         }
     }
 
@@ -189,12 +189,12 @@ impl Observer for Biography {
         }
     }
 
-    fn note_adoption(&mut self, now: Time, id: JobId, adopted: &Adopted) {
+    fn note_adoption(&mut self, now: Time, id: JobId, adoption: &Adopted) {
         if id == self.id {
-            if let Adopted::Running { since, .. } = adopted {
+            if let Adopted::Running { since, .. } = adoption {
                 self.start = Some(*since);
             }
-            self.write_chapter(now, id, Chapter::Adopted(adopted.clone()));
+            self.write_chapter(now, id, Chapter::Adopted(adoption.clone()));
         }
     }
 
@@ -208,8 +208,8 @@ impl Observer for Biography {
     }
 
     fn note_shortage(&mut self, now: Time, id: JobId, resource: &str, (asks, there): (&str, &str)) {
-        let [resource, asks, there] = [resource, asks, there].map(str::to_string);
-        self.write_chapter(now, id, Chapter::Short { resource, asks, there });
+        let [resource, asks, stock] = [resource, asks, there].map(str::to_string);
+        self.write_chapter(now, id, Chapter::Short { resource, asks, there: stock });
     }
 
     fn note_release(&mut self, now: Time, id: JobId) {
@@ -220,8 +220,8 @@ impl Observer for Biography {
         self.write_chapter(now, id, Chapter::Requeued(ran));
     }
 
-    fn note_loss(&mut self, ended: &EndedJob<'_>) {
-        self.write_chapter(ended.outcome.end, ended.id, Chapter::Lost(ended.outcome.ran));
+    fn note_loss(&mut self, job: &EndedJob<'_>) {
+        self.write_chapter(job.outcome.end, job.id, Chapter::Lost(job.outcome.ran));
     }
 
     fn note_capacity(&mut self, now: Time, _foreseen: bool) {
@@ -230,10 +230,10 @@ impl Observer for Biography {
         }
     }
 
-    fn note_start(&mut self, now: Time, id: JobId, why: StartReason) {
+    fn note_start(&mut self, now: Time, id: JobId, reason: StartReason) {
         if id == self.id {
             self.start = Some(now);
-            self.write_chapter(now, id, Chapter::Started(why));
+            self.write_chapter(now, id, Chapter::Started(reason));
         }
     }
 
@@ -286,17 +286,17 @@ impl Observer for Biography {
             if last_promise.flatten() == Some((start, latest)) {
                 return;
             }
-            let when = self.occasion_at(now).clone();
-            self.write_chapter(now, id, Chapter::Promised { start, latest, when });
+            let occasion = self.occasion_at(now).clone();
+            self.write_chapter(now, id, Chapter::Promised { start, latest, when: occasion });
         }
     }
 
-    fn note_move(&mut self, now: Time, moved: &Moved) {
-        if moved.job == self.id {
-            self.explain_promise(now, *moved);
+    fn note_move(&mut self, now: Time, shift: &Moved) {
+        if shift.job == self.id {
+            self.explain_promise(now, *shift);
         }
-        if moved.favour == Some(self.id) && moved.job != self.id {
-            self.chapters.push((now, Chapter::Displaced(*moved)));
+        if shift.favour == Some(self.id) && shift.job != self.id {
+            self.chapters.push((now, Chapter::Displaced(*shift)));
         }
     }
 
@@ -308,13 +308,13 @@ impl Observer for Biography {
         self.write_chapter(now, id, Chapter::Cancelled);
     }
 
-    fn note_end(&mut self, ended: &EndedJob<'_>) {
-        let now = ended.outcome.end;
-        if ended.id == self.id {
+    fn note_end(&mut self, job: &EndedJob<'_>) {
+        let now = job.outcome.end;
+        if job.id == self.id {
             self.here = false;
-            self.write_chapter(now, ended.id, Chapter::Ended(ended.outcome.ran));
+            self.write_chapter(now, job.id, Chapter::Ended(job.outcome.ran));
         } else if self.here {
-            self.occasion_at(now).ended.push(ended.id);
+            self.occasion_at(now).ended.push(job.id);
         }
     }
 
@@ -498,15 +498,16 @@ impl Explanation<'_> {
         list.join(", ")
     }
 
-    fn format_occasion(&self, when: &Occasion, words: &dyn StoryWords) -> String {
-        let job_phrase = |what: &str, ids: &[JobId]| {
-            (!ids.is_empty()).then(|| format!("{what} {}", self.format_numbers(ids, words)))
+    fn format_occasion(&self, occasion: &Occasion, words: &dyn StoryWords) -> String {
+        let job_phrase = |label: &str, ids: &[JobId]| {
+            (!ids.is_empty()).then(|| format!("{label} {}", self.format_numbers(ids, words)))
         };
-        let capacity = when.capacity.then(|| "a change of capacity".to_string());
-        let parts: Vec<String> = [job_phrase("arrival of", &when.arrived), job_phrase("end of", &when.ended), capacity]
-            .into_iter()
-            .flatten()
-            .collect();
+        let capacity = occasion.capacity.then(|| "a change of capacity".to_string());
+        let parts: Vec<String> =
+            [job_phrase("arrival of", &occasion.arrived), job_phrase("end of", &occasion.ended), capacity]
+                .into_iter()
+                .flatten()
+                .collect();
         if parts.is_empty() { String::new() } else { format!(" (upon {})", parts.join(", ")) }
     }
 
@@ -519,7 +520,7 @@ impl Explanation<'_> {
                 let processors = if *free == 1 { "processor was" } else { "processors were" };
                 format!("arrives; just before, {waiting} {jobs} waited, {running} ran, {free} {processors} free")
             }
-            Chapter::Adopted(adopted) => match adopted {
+            Chapter::Adopted(adoption) => match adoption {
                 Adopted::Running { since, .. } => format!("is here already: it runs since {}", at(*since)),
                 Adopted::Suspended { ran, .. } => format!("is here already, suspended after {}", long(*ran)),
                 Adopted::Held => "is here already, held back".to_string(),
@@ -576,14 +577,14 @@ impl Explanation<'_> {
                     words.format_change(Span(to.0 - from.0))
                 )
             }
-            Chapter::Started(why) => {
-                let how = match why {
+            Chapter::Started(reason) => {
+                let manner = match reason {
                     StartReason::Head => "as the first of its queue",
                     StartReason::Backfilled => "ahead of others in its queue",
                     StartReason::Planned => "as planned",
                     StartReason::Preempting => "in place of jobs that were suspended for it",
                 };
-                format!("starts {how}, after {}", long(now - submit))
+                format!("starts {manner}, after {}", long(now - submit))
             }
             Chapter::Sized(procs) => format!("gets {}", self.format_size(*procs)),
             Chapter::Resized(from, to) if to < from => format!("shrinks from {from} to {}", self.format_size(*to)),
@@ -609,8 +610,8 @@ impl Explanation<'_> {
     fn format_size(&self, procs: Procs) -> String {
         let plural = if procs == 1 { "1 processor".to_string() } else { format!("{procs} processors") };
         match self.workload.job(self.id).procs {
-            preferred if preferred == procs => format!("{plural}, its preferred size"),
-            preferred => format!("{plural}, of a preferred {preferred}"),
+            size if size == procs => format!("{plural}, its preferred size"),
+            size => format!("{plural}, of a preferred {size}"),
         }
     }
 }

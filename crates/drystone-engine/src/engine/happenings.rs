@@ -112,7 +112,9 @@ impl<'a> Happenings<'a> {
         // A job that runs when all begins waits for no other any more.
         let Circumstances { after, here, .. } = &mut circumstances;
         after.retain(|job, _| {
-            !here.get(job).is_some_and(|adopted| matches!(adopted, Adopted::Running { .. } | Adopted::Suspended { .. }))
+            !here
+                .get(job)
+                .is_some_and(|adoption| matches!(adoption, Adopted::Running { .. } | Adopted::Suspended { .. }))
         });
         let first = workload.submit_range().map(|submits| submits.0);
         let first = circumstances
@@ -127,7 +129,7 @@ impl<'a> Happenings<'a> {
         for (&job, after) in circumstances.after.iter().filter(|(_, after)| counts(after)) {
             let prerequisites: BTreeSet<JobId> = after.jobs.iter().copied().collect();
             waits.insert(job, (prerequisites.len() as u32, Time::MIN));
-            prerequisites.into_iter().for_each(|other| dependents.entry(other).or_default().push(job));
+            prerequisites.into_iter().for_each(|prerequisite| dependents.entry(prerequisite).or_default().push(job));
         }
         let mut throttle = BTreeMap::new();
         for (at, limit) in circumstances.throttles.iter().enumerate() {
@@ -225,9 +227,9 @@ impl<'a> Happenings<'a> {
         }
         self.advance_limits(now);
         let eligible = self.known.eligible.get(&job).copied();
-        let mut why = 0;
+        let mut reasons = 0;
         if let Some(time) = eligible.filter(|&time| time > now) {
-            why |= TIME;
+            reasons |= TIME;
             self.s.agenda.insert((time, Due::Release, job));
         }
         if !self.arrives_late(job)
@@ -235,16 +237,16 @@ impl<'a> Happenings<'a> {
         {
             let ready = last.saturating_add(self.known.after[&job].think);
             if left > 0 {
-                why |= OTHERS;
+                reasons |= OTHERS;
             } else if ready > now {
-                why |= OTHERS;
+                reasons |= OTHERS;
                 self.s.agenda.insert((ready, Due::Release, job));
             }
         }
         if from_user && eligible.is_none() && !self.s.waits.contains_key(&job) {
-            why |= USER;
+            reasons |= USER;
         }
-        if why == 0 { self.take_slot(job) } else { why }
+        if reasons == 0 { self.take_slot(job) } else { reasons }
     }
 
     /// A job that nothing else holds back takes what it shares with others: a place that its
@@ -276,17 +278,17 @@ impl<'a> Happenings<'a> {
 
     /// A reason to hold a job back is gone.
     fn clear(&mut self, job: JobId, reason: u8) {
-        let Some(why) = self.s.held.get_mut(&job) else { return };
-        *why &= !reason;
-        if *why != 0 {
+        let Some(reasons) = self.s.held.get_mut(&job) else { return };
+        *reasons &= !reason;
+        if *reasons != 0 {
             return;
         }
-        let why = self.take_slot(job);
-        if why == 0 {
+        let new_reasons = self.take_slot(job);
+        if new_reasons == 0 {
             self.s.held.remove(&job);
             self.s.at_once.push_back(self.simulated_id(job));
         } else {
-            self.s.held.insert(job, why);
+            self.s.held.insert(job, new_reasons);
         }
     }
 
@@ -297,7 +299,7 @@ impl<'a> Happenings<'a> {
             .s
             .waits
             .get(&job)
-            .is_some_and(|&(left, last)| left == 0 && last.saturating_add(self.known.after[&job].think) <= now);
+            .is_some_and(|&(count, last)| count == 0 && last.saturating_add(self.known.after[&job].think) <= now);
         (u8::from(time) * TIME) | (u8::from(is_wait_over) * OTHERS)
     }
 
@@ -316,30 +318,30 @@ impl<'a> Happenings<'a> {
             match hold_reason {
                 // A job that waits for a limit has its place.
                 None | Some(LIMIT) => *used_places = used_places.saturating_sub(1),
-                Some(_) => behind.retain(|&other| other != job),
+                Some(_) => behind.retain(|&follower| follower != job),
             }
-            if hold_reason.is_none_or(|why| why == LIMIT)
+            if hold_reason.is_none_or(|reasons| reasons == LIMIT)
                 && *used_places < self.known.throttles[at].most
                 && let Some(next) = behind.pop_front()
             {
                 *used_places += 1;
-                let why = self.ask_limits(next);
-                if why == 0 {
+                let new_reasons = self.ask_limits(next);
+                if new_reasons == 0 {
                     self.s.held.remove(&next);
                     self.s.at_once.push_back(self.simulated_id(next));
                 } else {
-                    self.s.held.insert(next, why);
+                    self.s.held.insert(next, new_reasons);
                 }
             }
         }
-        if hold_reason.is_none_or(|why| why == LIMIT) {
+        if hold_reason.is_none_or(|reasons| reasons == LIMIT) {
             self.leave_limits(job);
         }
         for dependent in self.dependents.get(&job).cloned().unwrap_or_default() {
-            let Some((left, last)) = self.s.waits.get_mut(&dependent) else { continue };
-            *left -= 1;
+            let Some((count, last)) = self.s.waits.get_mut(&dependent) else { continue };
+            *count -= 1;
             *last = now;
-            if *left > 0 {
+            if *count > 0 {
                 continue;
             }
             let after = now.saturating_add(self.known.after[&dependent].think);
@@ -371,8 +373,8 @@ impl<'a> Happenings<'a> {
         self.s.next_job += 1;
         self.skip_dependents();
         let id = JobId(at as u32);
-        let why = self.receive_job(id, job.submit, false);
-        if self.hold_job(id, why) { Incoming::SubmitHeld(job, truth) } else { Incoming::Submit(job, truth) }
+        let reasons = self.receive_job(id, job.submit, false);
+        if self.hold_job(id, reasons) { Incoming::SubmitHeld(job, truth) } else { Incoming::Submit(job, truth) }
     }
 
     /// Sends a job that arrives upon the end of others.
@@ -383,8 +385,8 @@ impl<'a> Happenings<'a> {
             let due = if only_waiting { Due::Withdrawal } else { Due::Cancellation };
             self.s.agenda.insert(((at + late).max(now), due, job));
         }
-        let why = self.receive_job(id, now, false);
-        let is_held = self.hold_job(id, why);
+        let reasons = self.receive_job(id, now, false);
+        let is_held = self.hold_job(id, reasons);
         let mut moved_job = job.clone();
         moved_job.submit = now;
         let stored_job = self.moved.insert(moved_job);
@@ -392,11 +394,11 @@ impl<'a> Happenings<'a> {
     }
 
     /// Notes why a job is held back, if it is.
-    fn hold_job(&mut self, id: JobId, why: u8) -> bool {
-        if why != 0 {
-            self.s.held.insert(id, why);
+    fn hold_job(&mut self, id: JobId, reasons: u8) -> bool {
+        if reasons != 0 {
+            self.s.held.insert(id, reasons);
         }
-        why != 0
+        reasons != 0
     }
 }
 
@@ -438,8 +440,8 @@ impl EventSource for Happenings<'_> {
         }
         self.advance_limits(now);
         let admits = self.admit_waiting();
-        if let Some(held) = self.s.at_once.pop_front() {
-            return Some(Incoming::Release(held));
+        if let Some(id) = self.s.at_once.pop_front() {
+            return Some(Incoming::Release(id));
         }
         if admits {
             return Some(Incoming::Nothing);
@@ -530,17 +532,17 @@ impl EventSource for Happenings<'_> {
         let adoption = match known_adoption {
             None | Some(Adopted::Waiting) => match self.receive_job(id, first, false) {
                 0 => &Adopted::Waiting,
-                why => {
-                    self.s.held.insert(id, why);
+                reasons => {
+                    self.s.held.insert(id, reasons);
                     &Adopted::Held
                 }
             },
             Some(Adopted::Held) => {
-                let why = self.receive_job(id, first, true);
-                if why == 0 {
+                let reasons = self.receive_job(id, first, true);
+                if reasons == 0 {
                     &Adopted::Waiting
                 } else {
-                    self.s.held.insert(id, why);
+                    self.s.held.insert(id, reasons);
                     &Adopted::Held
                 }
             }

@@ -115,7 +115,7 @@ impl Session {
         let now = entry.at;
         Ok(match &entry.news {
             SessionNews::Arrived(job) => self.note_arrival(now, job, None).map(|_| true)?,
-            SessionNews::Adopted(job, adopted) => self.adopt_job(now, job, None, adopted).map(|_| true)?,
+            SessionNews::Adopted(job, adoption) => self.adopt_job(now, job, None, adoption).map(|_| true)?,
             SessionNews::Started { job, since, on } => self.note_start(now, *job, *since, on.as_ref())?,
             SessionNews::Requeued(job) => self.note_requeue(now, *job)?,
             SessionNews::Held(job) => self.hold_job(now, *job)?,
@@ -127,7 +127,7 @@ impl Session {
             SessionNews::Ended { job, how, ran } => self.note_end(now, *job, *how, *ran),
             SessionNews::Cancelled(job) => self.withdraw_job(now, *job),
             SessionNews::Losses(losses) => self.set_losses(now, losses)?,
-            SessionNews::Supply(known) => self.set_supply(now, known)?,
+            SessionNews::Supply(supply) => self.set_supply(now, supply)?,
             SessionNews::Expired => self.expire_due(now),
             SessionNews::Decided => !self.decide(now)?.list().is_empty(),
         })

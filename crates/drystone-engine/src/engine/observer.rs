@@ -368,11 +368,11 @@ pub struct Schedule {
 impl Observer for Schedule {
     const NOTES: bool = false;
 
-    fn note_end(&mut self, ended: &EndedJob<'_>) {
-        let at = ended.id.index();
+    fn note_end(&mut self, job: &EndedJob<'_>) {
+        let at = job.id.index();
         if self.spans.len() <= at {
             self.spans.resize(at + 1, None);
         }
-        self.spans[at] = Some((ended.outcome.start, ended.outcome.end));
+        self.spans[at] = Some((job.outcome.start, job.outcome.end));
     }
 }

@@ -150,10 +150,10 @@ impl Segments {
     }
 
     /// The job is over.
-    fn record_segments(&mut self, ended: &EndedJob<'_>, last: SegmentEnd) {
-        for SegmentPart { start, procs, pace, end, on } in self.open.remove(&ended.id).unwrap_or_default() {
-            let (end, end_kind) = end.unwrap_or((ended.outcome.end, last));
-            let (job, number, procs) = (ended.id, ended.truth.number, procs.unwrap_or(ended.job.procs));
+    fn record_segments(&mut self, record: &EndedJob<'_>, last: SegmentEnd) {
+        for SegmentPart { start, procs, pace, end, on } in self.open.remove(&record.id).unwrap_or_default() {
+            let (end, end_kind) = end.unwrap_or((record.outcome.end, last));
+            let (job, number, procs) = (record.id, record.truth.number, procs.unwrap_or(record.job.procs));
             self.list.push(Segment { job, number, start, end, procs, pace, on, then: end_kind });
         }
     }
@@ -205,8 +205,8 @@ impl Observer for Segments {
         self.close_segment(now, id, SegmentEnd::Suspended);
     }
 
-    fn note_adoption(&mut self, _now: Time, id: JobId, adopted: &Adopted) {
-        if let Adopted::Running { since, on } = adopted {
+    fn note_adoption(&mut self, _now: Time, id: JobId, adoption: &Adopted) {
+        if let Adopted::Running { since, on } = adoption {
             self.begin_segment(*since, id, on.clone());
         }
     }
@@ -215,8 +215,8 @@ impl Observer for Segments {
         self.close_segment(now, id, SegmentEnd::Requeued);
     }
 
-    fn note_loss(&mut self, ended: &EndedJob<'_>) {
-        self.record_segments(ended, SegmentEnd::Lost);
+    fn note_loss(&mut self, job: &EndedJob<'_>) {
+        self.record_segments(job, SegmentEnd::Lost);
     }
 
     fn note_resumption(&mut self, now: Time, id: JobId) {
@@ -233,8 +233,8 @@ impl Observer for Segments {
         self.open.remove(&id);
     }
 
-    fn note_end(&mut self, ended: &EndedJob<'_>) {
-        self.record_segments(ended, SegmentEnd::Ended);
+    fn note_end(&mut self, job: &EndedJob<'_>) {
+        self.record_segments(job, SegmentEnd::Ended);
     }
 
     fn note_settlement(&mut self, now: Time, levels: Levels) {

@@ -295,7 +295,7 @@ impl Session {
     #[inline(always)]
     pub(super) fn finish_job(&mut self, now: Time, id: JobId, teaches: bool, ran: Option<Span>) -> bool {
         let Some(KnownEntry { entry, .. }) =
-            self.s.world.jobs.get(id).filter(|known| known.entry.phase == Phase::Running)
+            self.s.world.jobs.get(id).filter(|record| record.entry.phase == Phase::Running)
         else {
             return false;
         };
@@ -347,7 +347,7 @@ impl Session {
     #[cold]
     fn note_killed(&mut self, id: JobId) {
         let killed_count = self.s.killed.len();
-        self.s.killed.retain(|&killed| killed != id);
+        self.s.killed.retain(|&victim| victim != id);
         self.woken |= self.s.killed.len() < killed_count;
     }
 
@@ -363,8 +363,8 @@ impl Session {
     /// New history of a user renews the predictions of the user's other jobs. A running job's
     /// prediction is never less than it has run already. Jobs that this will never concern again
     /// leave the list of the user's jobs.
-    fn propagate_predictions(&mut self, ended: JobId) {
-        let user = self.s.world.jobs[ended].job.user;
+    fn propagate_predictions(&mut self, cause: JobId) {
+        let user = self.s.world.jobs[cause].job.user;
         let mut jobs = std::mem::take(self.s.of_user.value_of(user));
         jobs.retain(|&id| {
             let Some(KnownEntry { entry, job }) = self.s.world.jobs.get(id) else { return false };
@@ -466,7 +466,7 @@ impl Session {
     pub(crate) fn forget_done(&mut self) -> Option<JobId> {
         let first = self.s.world.oldest;
         let mut oldest = first;
-        while self.s.world.jobs.get(oldest).is_some_and(|known| known.entry.phase == Phase::Done) {
+        while self.s.world.jobs.get(oldest).is_some_and(|record| record.entry.phase == Phase::Done) {
             oldest.0 += 1;
         }
         if oldest == first {

@@ -194,11 +194,11 @@ impl Circumstances {
             return wrong(job, problem);
         }
         let mut busy = ProcSet::new();
-        for (&job, adopted) in &self.here {
+        for (&job, adoption) in &self.here {
             let (facts, run) = (&jobs[job.index()], truth[job.index()].run);
             let recorded_shape = shapes.and_then(|shapes| shapes.recorded_at(job.index()));
             let (procs, run) = recorded_shape.unwrap_or((facts.procs, run));
-            if let Some(problem) = self.wrong_here(machine, (facts.submit, procs, run), adopted, &mut busy) {
+            if let Some(problem) = self.wrong_here(machine, (facts.submit, procs, run), adoption, &mut busy) {
                 return wrong(job, problem);
             }
         }
@@ -207,7 +207,7 @@ impl Circumstances {
             let numbers: Vec<String> = circle.iter().map(|&job| number(job)).collect();
             let problem = match numbers.as_slice() {
                 [_] => "waits for itself".to_string(),
-                all => format!("waits for itself: {} depend on each other in a circle", all.join(", ")),
+                chain => format!("waits for itself: {} depend on each other in a circle", chain.join(", ")),
             };
             return wrong(circle[0], problem);
         }
@@ -263,7 +263,7 @@ impl Circumstances {
         &self,
         machine: Machine,
         (submit, procs, run): (Time, Procs, Span),
-        adopted: &Adopted,
+        adoption: &Adopted,
         busy: &mut ProcSet,
     ) -> Option<String> {
         let Some(begin) = self.begin else {
@@ -272,7 +272,7 @@ impl Circumstances {
         if submit > begin {
             return Some(format!("is here at {begin}, but submitted at {}", submit));
         }
-        let set = match adopted {
+        let set = match adoption {
             Adopted::Waiting | Adopted::Held => return None,
             Adopted::Running { since, on } => {
                 if *since > begin || since.0 < -TIME_LIMIT {
@@ -376,8 +376,8 @@ impl Circumstances {
     pub fn move_times(mut self, times: impl Fn(Time) -> Time) -> Circumstances {
         let begin = self.begin;
         self.begin = begin.map(&times);
-        for adopted in self.here.values_mut() {
-            if let (Adopted::Running { since, .. }, Some(old), Some(new)) = (adopted, begin, self.begin) {
+        for adoption in self.here.values_mut() {
+            if let (Adopted::Running { since, .. }, Some(old), Some(new)) = (adoption, begin, self.begin) {
                 *since = new - (old - *since);
             }
         }
@@ -388,7 +388,7 @@ impl Circumstances {
 }
 
 fn keep_placed<T: Clone>(of: &BTreeMap<JobId, T>, place: impl Fn(JobId) -> Option<JobId>) -> BTreeMap<JobId, T> {
-    of.iter().filter_map(|(&job, what)| Some((place(job)?, what.clone()))).collect()
+    of.iter().filter_map(|(&job, value)| Some((place(job)?, value.clone()))).collect()
 }
 
 fn wrong_set(set: &ProcSet, procs: u32, machine: u32) -> Option<String> {

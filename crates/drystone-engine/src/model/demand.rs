@@ -376,7 +376,7 @@ impl ResourceTable {
         let mut supply: Vec<SupplyStep> = Vec::with_capacity(table.supply.len());
         for step in table.supply.drain(..) {
             let step = SupplyStep { from: new_time(step.from), announced: step.announced.map(new_time), ..step };
-            supply.retain(|other| (other.resource, other.from) != (step.resource, step.from));
+            supply.retain(|entry| (entry.resource, entry.from) != (step.resource, step.from));
             supply.push(step);
         }
         supply.sort_shared_by_key(|step| (step.from, step.resource));
@@ -523,8 +523,8 @@ impl ResourceTableBuilder {
             }
         }
         self.add_empty_demand();
-        if let Some(&known) = self.index.get(&demand) {
-            return Ok(known);
+        if let Some(&demand_id) = self.index.get(&demand) {
+            return Ok(demand_id);
         }
         let id = u32::try_from(self.table.demands.len()).map(DemandId).map_err(|_| ResourceError::TooMany)?;
         self.table.demands.push(demand.clone());

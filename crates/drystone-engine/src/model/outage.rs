@@ -76,8 +76,8 @@ impl Outage {
     /// A maintenance window: it is announced at that time with its end. Jobs that run into it all
     /// the same are drained.
     #[must_use]
-    pub fn new_window(which: Which, announced: Time, begin: Time, end: Time) -> Outage {
-        let (announced_time, end) = (Some(announced), Some(end));
+    pub fn new_window(which: Which, notice: Time, begin: Time, end: Time) -> Outage {
+        let (announced_time, end) = (Some(notice), Some(end));
         Outage { which, begin, end, announced: announced_time, expected: end, hit: OutageHit::Drain, may_cut: false }
     }
 
@@ -148,7 +148,7 @@ impl Outage {
             _ if self.expected.is_some_and(|back| back <= self.begin) => {
                 wrong(OutageField::Expected, format!("is expected to end before it begins at {}", self.begin))
             }
-            _ if self.announced.is_some_and(|announced| announced > self.begin) => {
+            _ if self.announced.is_some_and(|notice| notice > self.begin) => {
                 let problem =
                     format!("is announced after it begins at {}; leave that empty if it was not announced", self.begin);
                 wrong(OutageField::Announced, problem)
@@ -402,10 +402,10 @@ mod tests {
             ),
             (vec![count(1, TIME_LIMIT + 1, i64::MAX)], 0, None, OutageField::Begin, "beyond"),
         ];
-        for (outages, index, other, field, words) in cases {
-            let found = problem(8, outages);
-            assert_eq!((found.0, found.1, found.2), (index, other, field), "{}", found.3);
-            assert!(found.3.contains(words), "{}", found.3);
+        for (outages, index, rival, field, words) in cases {
+            let report = problem(8, outages);
+            assert_eq!((report.0, report.1, report.2), (index, rival, field), "{}", report.3);
+            assert!(report.3.contains(words), "{}", report.3);
         }
     }
 
@@ -421,12 +421,12 @@ mod tests {
     #[test]
     fn counted_ones_are_given_others() {
         for shift in 0..40 {
-            let all = vec![
+            let list = vec![
                 count(3, shift, shift + 20),
                 named(1..3, shift + 10, shift + 30),
                 count(3, shift + 15, shift + 40),
             ];
-            let outages = Outages::new(Machine::new(8), all).expect("possible");
+            let outages = Outages::new(Machine::new(8), list).expect("possible");
             let on: Vec<&ProcSet> = (0..3).map(|i| outages.processors_of(i)).collect();
             assert_eq!(on.iter().map(|set| set.len()).collect::<Vec<_>>(), [3, 2, 3]);
             assert!(on[0].is_disjoint(on[1]) && on[1].is_disjoint(on[2]) && on[0].is_disjoint(on[2]), "{on:?}");

@@ -104,10 +104,10 @@ impl ProcSet {
         ProcSet::of_ranges(sets.into_iter().flat_map(|set| set.ranges.iter().cloned()).collect())
     }
 
-    fn of_ranges(mut all: Vec<Range<Procs>>) -> ProcSet {
-        all.sort_unstable_by_key(|range| range.start);
-        let mut ranges: Vec<Range<Procs>> = Vec::with_capacity(all.len());
-        for range in all {
+    fn of_ranges(mut list: Vec<Range<Procs>>) -> ProcSet {
+        list.sort_unstable_by_key(|range| range.start);
+        let mut ranges: Vec<Range<Procs>> = Vec::with_capacity(list.len());
+        for range in list {
             match ranges.last_mut() {
                 Some(last) if range.start <= last.end => last.end = last.end.max(range.end),
                 _ => ranges.push(range),
@@ -118,10 +118,10 @@ impl ProcSet {
 
     /// Returns whether no processor is in both.
     #[must_use]
-    pub fn is_disjoint(&self, other: &ProcSet) -> bool {
+    pub fn is_disjoint(&self, set: &ProcSet) -> bool {
         let (mut i, mut j) = (0, 0);
-        while i < self.ranges.len() && j < other.ranges.len() {
-            let (a, b) = (&self.ranges[i], &other.ranges[j]);
+        while i < self.ranges.len() && j < set.ranges.len() {
+            let (a, b) = (&self.ranges[i], &set.ranges[j]);
             if a.start < b.end && b.start < a.end {
                 return false;
             }
@@ -136,34 +136,34 @@ impl ProcSet {
 
     /// Returns whether every processor of this set is in `other`.
     #[must_use]
-    pub fn is_subset(&self, other: &ProcSet) -> bool {
+    pub fn is_subset(&self, set: &ProcSet) -> bool {
         self.ranges.iter().all(|a| {
-            let at = other.ranges.partition_point(|b| b.end < a.end);
-            other.ranges.get(at).is_some_and(|b| b.start <= a.start)
+            let at = set.ranges.partition_point(|b| b.end < a.end);
+            set.ranges.get(at).is_some_and(|b| b.start <= a.start)
         })
     }
 
     /// The processors in either.
     #[must_use]
-    pub fn union(&self, other: &ProcSet) -> ProcSet {
-        self.combine_sets(other, |a, b| a || b)
+    pub fn union(&self, set: &ProcSet) -> ProcSet {
+        self.combine_sets(set, |a, b| a || b)
     }
 
     /// The processors in both.
     #[must_use]
-    pub fn intersection(&self, other: &ProcSet) -> ProcSet {
-        self.combine_sets(other, |a, b| a && b)
+    pub fn intersection(&self, set: &ProcSet) -> ProcSet {
+        self.combine_sets(set, |a, b| a && b)
     }
 
     /// The processors in this set but not in `other`.
     #[must_use]
-    pub fn difference(&self, other: &ProcSet) -> ProcSet {
-        self.combine_sets(other, |a, b| a && !b)
+    pub fn difference(&self, set: &ProcSet) -> ProcSet {
+        self.combine_sets(set, |a, b| a && !b)
     }
 
     /// Sweeps over the borders of both sets and keeps where `keep` holds.
-    fn combine_sets(&self, other: &ProcSet, keep: impl Fn(bool, bool) -> bool) -> ProcSet {
-        let mut ranges: Vec<Range<Procs>> = Vec::with_capacity(self.ranges.len() + other.ranges.len());
+    fn combine_sets(&self, set: &ProcSet, keep: impl Fn(bool, bool) -> bool) -> ProcSet {
+        let mut ranges: Vec<Range<Procs>> = Vec::with_capacity(self.ranges.len() + set.ranges.len());
         let (mut i, mut j) = (0, 0);
         let mut from = 0;
         // Each set's borders in order: even numbers open a range, odd ones close it.
@@ -171,7 +171,7 @@ impl ProcSet {
             ranges.get(k / 2).map(|r| if k.is_multiple_of(2) { r.start } else { r.end })
         };
         loop {
-            let (a, b) = (border(&self.ranges, i), border(&other.ranges, j));
+            let (a, b) = (border(&self.ranges, i), border(&set.ranges, j));
             let Some(next) = a.into_iter().chain(b).min() else {
                 break;
             };

@@ -20,7 +20,7 @@ impl SupplyStep {
     /// Returns the time at which the scheduler learns of it.
     #[must_use]
     pub fn known_time(&self) -> Time {
-        self.announced.map_or(self.from, |announced| announced.min(self.from))
+        self.announced.map_or(self.from, |notice| notice.min(self.from))
     }
 
     /// Returns the mistake that the step has on its own, if any: its field and a description.

@@ -40,15 +40,15 @@ impl Time {
     /// The later of the two.
     #[inline]
     #[must_use]
-    pub fn max(self, other: Time) -> Time {
-        Time(self.0.max(other.0))
+    pub fn max(self, time: Time) -> Time {
+        Time(self.0.max(time.0))
     }
 
     /// The earlier of the two.
     #[inline]
     #[must_use]
-    pub fn min(self, other: Time) -> Time {
-        Time(self.0.min(other.0))
+    pub fn min(self, time: Time) -> Time {
+        Time(self.0.min(time.0))
     }
 
     /// `self + span`, stopping at [`Time::MAX`] instead of overflowing.
@@ -83,15 +83,15 @@ impl Span {
     /// The longer of the two.
     #[inline]
     #[must_use]
-    pub fn max(self, other: Span) -> Span {
-        Span(self.0.max(other.0))
+    pub fn max(self, span: Span) -> Span {
+        Span(self.0.max(span.0))
     }
 
     /// The shorter of the two.
     #[inline]
     #[must_use]
-    pub fn min(self, other: Span) -> Span {
-        Span(self.0.min(other.0))
+    pub fn min(self, span: Span) -> Span {
+        Span(self.0.min(span.0))
     }
 }
 

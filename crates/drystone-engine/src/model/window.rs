@@ -55,9 +55,9 @@ impl<T> JobWindow<T> {
 
     /// Returns a window of the same jobs with another value for each.
     #[must_use]
-    pub fn map<U>(&self, mut other: impl FnMut(JobId, &T) -> U) -> JobWindow<U> {
+    pub fn map<U>(&self, mut mapping: impl FnMut(JobId, &T) -> U) -> JobWindow<U> {
         let ids = (self.base..).map(JobId);
-        JobWindow { base: self.base, items: ids.zip(&self.items).map(|(id, item)| other(id, item)).collect() }
+        JobWindow { base: self.base, items: ids.zip(&self.items).map(|(id, item)| mapping(id, item)).collect() }
     }
 
     /// Says that no job before `oldest` will be asked for again.

@@ -123,12 +123,12 @@ impl Profile {
 
     /// Makes this a copy of `other`, keeping its memory. Marks of `other` are not copied. Must not
     /// be called while marks are held.
-    pub fn copy_from(&mut self, other: &Profile) {
+    pub fn copy_from(&mut self, source: &Profile) {
         debug_assert!(self.marks == 0, "copy into a marked profile");
         self.trail.clear();
         self.marks = 0;
-        self.times.clone_from(&other.times);
-        self.free.clone_from(&other.free);
+        self.times.clone_from(&source.times);
+        self.free.clone_from(&source.free);
     }
 
     /// Makes this the profile of running jobs: `free` processors at `now`, and more as each of
@@ -248,7 +248,7 @@ impl Profile {
     /// The answer is `not_before`, the start of the profile, or the start of one of its steps.
     #[must_use]
     pub fn earliest_start(&self, procs: Procs, span: Span, not_before: Time) -> Option<Time> {
-        self.find_place(procs, span, not_before).map(|found| found.2)
+        self.find_place(procs, span, not_before).map(|place| place.2)
     }
 
     /// The earliest place: the step in which it begins, the first that begins at its end or later,
@@ -385,7 +385,7 @@ impl Profile {
         self.times.partition_point(|&t| t <= time) - 1
     }
 
-    fn apply_edit(&mut self, from: Time, to: Time, procs: Procs, reserved: bool) {
+    fn apply_edit(&mut self, from: Time, to: Time, procs: Procs, is_reservation: bool) {
         if from >= to || procs == 0 {
             return;
         }
@@ -393,9 +393,9 @@ impl Profile {
         let (first, new_from) = self.insert_border(from);
         let (last, new_to) = if to == Time::MAX { (self.times.len(), false) } else { self.insert_border(to) };
         for free in &mut self.free[first..last] {
-            *free = if reserved {
+            *free = if is_reservation {
                 match free.checked_sub(procs) {
-                    Some(left) => left,
+                    Some(rest) => rest,
                     None => {
                         panic!("{procs} processors reserved at {from} where only {free} are free")
                     }
@@ -408,7 +408,7 @@ impl Profile {
             };
         }
         if self.marks > 0 {
-            self.trail.push(ProfileEdit { from, to, procs, reserved, inserted: (new_from, new_to) });
+            self.trail.push(ProfileEdit { from, to, procs, reserved: is_reservation, inserted: (new_from, new_to) });
         }
     }
 
@@ -480,7 +480,7 @@ mod tests {
         ) {
             let mut profile = Profile::new(Time(0), 10);
             let mut seconds = Seconds(vec![10; HORIZON as usize]);
-            let mut held: Vec<(i64, i64, Procs)> = Vec::new();
+            let mut reservations: Vec<(i64, i64, Procs)> = Vec::new();
             let mut marks = Vec::new();
             let mut now = 0;
             for (op, at, span, procs) in ops {
@@ -496,25 +496,25 @@ mod tests {
                                 profile.reserve_procs(start, start + Span(span), procs);
                             }
                             seconds.change(start.0, start.0 + span, -i64::from(procs));
-                            held.push((start.0, start.0 + span, procs));
+                            reservations.push((start.0, start.0 + span, procs));
                         }
                     },
-                    4 => if let Some((from, to, procs)) = held.pop() {
+                    4 => if let Some((from, to, procs)) = reservations.pop() {
                         let from = from.max(now);
                         profile.release_procs(Time(from), Time(to), procs);
                         seconds.change(from, to, i64::from(procs));
                     },
-                    5 => marks.push((profile.set_mark(), seconds.clone(), held.clone(), profile.clone())),
+                    5 => marks.push((profile.set_mark(), seconds.clone(), reservations.clone(), profile.clone())),
                     6 => if let Some((mark, s, h, before)) = marks.pop() {
                         profile.roll_back_to(mark);
                         prop_assert!(profile.steps().eq(before.steps()), "rollback restores every step");
-                        (seconds, held) = (s, h);
+                        (seconds, reservations) = (s, h);
                     },
                     _ => if marks.is_empty() {
                         now = at.min(now + 5);
                         profile.advance_to(Time(now));
                         if span % 2 == 0 { profile.join_equal_steps(); }
-                        held.retain(|h| h.1 > now);
+                        reservations.retain(|h| h.1 > now);
                     },
                 }
                 prop_assert!(same(&profile, &seconds, now));

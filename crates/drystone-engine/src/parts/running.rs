@@ -326,8 +326,8 @@ mod tests {
             list.sort_by_key(|j| (j.end, j.id));
             more.sort_by_key(|j| (j.end, j.id));
             prop_assert_eq!(set.last_ending(), list.last().copied());
-            for (free, lacks, floor, all) in queries {
-                let extra = if all { ExtraRule::All } else { ExtraRule::First };
+            for (free, lacks, floor, is_all) in queries {
+                let extra = if is_all { ExtraRule::All } else { ExtraRule::First };
                 for floor in [Time(floor), Time::MIN] {
                     let need = free + 1 + lacks;
                     let expected = obvious(&list, free, need, extra, floor);

@@ -61,8 +61,8 @@ impl Packed {
 
     /// As `self < other`; the keys alone say so, as a rule.
     #[inline]
-    fn comes_before(self, other: Packed) -> bool {
-        self.major_key() < other.major_key() || (self.major_key() == other.major_key() && self < other)
+    fn comes_before(self, entry: Packed) -> bool {
+        self.major_key() < entry.major_key() || (self.major_key() == entry.major_key() && self < entry)
     }
 }
 

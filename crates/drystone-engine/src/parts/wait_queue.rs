@@ -99,10 +99,10 @@ impl FitStairs {
         self.free = free.min(plan.free_at(now));
         self.steps.clear();
         let mut least = self.free;
-        for (from, left) in plan.steps().filter(|&(from, _)| from > now) {
-            if left < least {
-                least = left;
-                self.steps.push((from - now, left));
+        for (from, room) in plan.steps().filter(|&(from, _)| from > now) {
+            if room < least {
+                least = room;
+                self.steps.push((from - now, room));
             }
         }
     }
@@ -111,14 +111,14 @@ impl FitStairs {
     #[inline]
     #[must_use]
     pub fn can_start(&self, procs: Procs, prediction: Span) -> bool {
-        procs <= self.free && self.steps.iter().all(|&(window, left)| procs <= left || prediction <= window)
+        procs <= self.free && self.steps.iter().all(|&(window, room)| procs <= room || prediction <= window)
     }
 
     /// The longest prediction with which a job of this size disturbs nothing; `None` if it has to
     /// wait anyhow.
     #[must_use]
     fn longest_span(&self, procs: Procs) -> Option<Span> {
-        let short = self.steps.iter().filter(|&&(_, left)| procs > left).map(|&(window, _)| window);
+        let short = self.steps.iter().filter(|&&(_, room)| procs > room).map(|&(window, _)| window);
         (procs <= self.free).then(|| short.fold(Span::MAX, Span::min))
     }
 }
@@ -191,10 +191,10 @@ fn cap_span(span: Span) -> i32 {
 
 /// A span as its eight leading bits and their place: rising, and exact up to 255 seconds. Small
 /// summaries are searched fast.
-fn coarsen_span(capped: i32) -> i16 {
-    let shift = (capped | 0xff).ilog2() - 7;
+fn coarsen_span(span: i32) -> i16 {
+    let shift = (span | 0xff).ilog2() - 7;
     // Shifted ones begin with 128, which is what each further shift adds.
-    (shift as i16) * 128 + (capped >> shift) as i16
+    (shift as i16) * 128 + (span >> shift) as i16
 }
 
 fn shortest_span_of(coarse: i16) -> i32 {

@@ -285,18 +285,18 @@ impl Clone for Actions {
 impl Actions {
     /// Starts a waiting job on any free processors.
     #[inline]
-    pub fn start_job(&mut self, job: JobId, why: StartReason) {
-        self.list.push(Action::Start { job, why, on: Placement::Any });
+    pub fn start_job(&mut self, job: JobId, reason: StartReason) {
+        self.list.push(Action::Start { job, why: reason, on: Placement::Any });
     }
 
     /// Starts a waiting job with one of its sizes on any free processors.
-    pub fn start_with(&mut self, job: JobId, procs: Procs, why: StartReason) {
-        self.start_at(job, (procs, 0), why);
+    pub fn start_with(&mut self, job: JobId, procs: Procs, reason: StartReason) {
+        self.start_at(job, (procs, 0), reason);
     }
 
     /// Starts a waiting job with one of its sizes and paces on any free processors.
-    pub fn start_at(&mut self, job: JobId, (procs, pace): (Procs, PaceNumber), why: StartReason) {
-        self.list.push(Action::StartWith { job, procs, pace, why, on: Placement::Any });
+    pub fn start_at(&mut self, job: JobId, (procs, pace): (Procs, PaceNumber), reason: StartReason) {
+        self.list.push(Action::StartWith { job, procs, pace, why: reason, on: Placement::Any });
     }
 
     /// Changes the size of a running job, at its next point.
@@ -305,10 +305,10 @@ impl Actions {
     }
 
     /// Starts a waiting job on these processors.
-    pub fn start_on(&mut self, job: JobId, why: StartReason, procs: ProcSet) {
+    pub fn start_on(&mut self, job: JobId, reason: StartReason, procs: ProcSet) {
         let on = Placement::Set(self.sets.len() as u32);
         self.sets.push(procs);
-        self.list.push(Action::Start { job, why, on });
+        self.list.push(Action::Start { job, why: reason, on });
     }
 
     /// Resumes a suspended job on these processors, whichever it had.
@@ -326,8 +326,8 @@ impl Actions {
 
     /// Says why a plan has changed.
     #[inline]
-    pub fn explain_move(&mut self, moved: Moved) {
-        self.moves.push(moved);
+    pub fn explain_move(&mut self, shift: Moved) {
+        self.moves.push(shift);
     }
 
     /// The changes of plan that were explained, in order.

@@ -153,13 +153,13 @@ impl FreeNodes {
     /// Returns the seat of a running job, with its need.
     #[inline]
     pub fn seat_of(&self, id: JobId) -> Option<&NeedWithSeat> {
-        self.held.get(&id).filter(|held| !held.parked).map(|held| &held.on)
+        self.held.get(&id).filter(|holder| !holder.parked).map(|holder| &holder.on)
     }
 
     /// Returns the processors of a running job.
     #[inline]
     pub fn processors_of(&self, id: JobId) -> Option<&ProcSet> {
-        self.held.get(&id).filter(|held| !held.parked).map(|held| &held.set)
+        self.held.get(&id).filter(|holder| !holder.parked).map(|holder| &holder.set)
     }
 
     /// Returns what is free on nodes and not out, and the idle processors that are not out.
@@ -184,8 +184,8 @@ impl FreeNodes {
 
     /// Returns the nodes that have changed since so many changes; `None` where that is forgotten.
     #[inline]
-    pub fn changes_since(&self, seen: u64) -> Option<&[u32]> {
-        self.changes.nodes.get(usize::try_from(seen.checked_sub(self.changes.forgotten)?).ok()?..)
+    pub fn changes_since(&self, count: u64) -> Option<&[u32]> {
+        self.changes.nodes.get(usize::try_from(count.checked_sub(self.changes.forgotten)?).ok()?..)
     }
 
     /// The nodes of a seat are about to change.
@@ -237,24 +237,24 @@ impl FreeNodes {
     }
 
     pub(crate) fn leave_seat(&mut self, id: JobId) {
-        let Some(held) = self.held.remove(&id) else { return };
-        self.note_change(&held.on.seat);
-        if held.parked {
-            return self.levels.change_memory(&held.on.need, &held.on.seat, &self.floor, 1);
+        let Some(holder) = self.held.remove(&id) else { return };
+        self.note_change(&holder.on.seat);
+        if holder.parked {
+            return self.levels.change_memory(&holder.on.need, &holder.on.seat, &self.floor, 1);
         }
-        self.levels.change_seat(&held.on.need, &held.on.seat, &self.floor, 1);
-        self.leave_processors(&held.set);
+        self.levels.change_seat(&holder.on.need, &holder.on.seat, &self.floor, 1);
+        self.leave_processors(&holder.set);
     }
 
     /// A running job is suspended: it keeps its memory, and gives back everything else.
     pub(crate) fn park_job(&mut self, id: JobId) {
-        let Some(mut held) = self.held.remove(&id).filter(|held| !held.parked) else { return };
-        self.note_change(&held.on.seat);
-        self.levels.change_seat(&held.on.need, &held.on.seat, &self.floor, 1);
-        self.levels.change_memory(&held.on.need, &held.on.seat, &self.floor, -1);
-        self.leave_processors(&held.set);
-        held.parked = true;
-        self.held.insert(id, held);
+        let Some(mut holder) = self.held.remove(&id).filter(|holder| !holder.parked) else { return };
+        self.note_change(&holder.on.seat);
+        self.levels.change_seat(&holder.on.need, &holder.on.seat, &self.floor, 1);
+        self.levels.change_memory(&holder.on.need, &holder.on.seat, &self.floor, -1);
+        self.leave_processors(&holder.set);
+        holder.parked = true;
+        self.held.insert(id, holder);
     }
 
     /// A job that is not among the holders any more has left its processors.
@@ -262,9 +262,9 @@ impl FreeNodes {
         if self.apart {
             return self.mark_idle(set, true);
         }
-        let running_seats = || self.held.values().filter(|held| !held.parked);
-        let other_sets = ProcSet::union_of(running_seats().map(|held| &held.set));
-        let total_procs: u64 = running_seats().map(|held| u64::from(held.set.len())).sum();
+        let running_seats = || self.held.values().filter(|holder| !holder.parked);
+        let other_sets = ProcSet::union_of(running_seats().map(|holder| &holder.set));
+        let total_procs: u64 = running_seats().map(|holder| u64::from(holder.set.len())).sum();
         self.mark_idle(&set.difference(&other_sets), true);
         self.apart = total_procs == u64::from(other_sets.len());
     }
@@ -310,23 +310,24 @@ mod tests {
         builder.add_class(NodeClass { nodes: vec!["n1".into(), "n2".into()], cores: 4, ..NodeClass::default() });
         let table = builder.finish();
         let job = Job::new(Time(0), 3, Span(10));
-        let (one, other, third) = (JobId(0), JobId(1), JobId(2));
-        for (first, last, shared) in [(one, other, set(2..5)), (other, one, set(0..3))] {
-            for saved in [false, true] {
+        let (first_job, second_job, third) = (JobId(0), JobId(1), JobId(2));
+        for (first, last, overlap) in [(first_job, second_job, set(2..5)), (second_job, first_job, set(0..3))] {
+            for is_saved in [false, true] {
                 let mut nodes = FreeNodes::new(&table).expect("nodes");
-                assert_eq!(nodes.take_seat(&job, one, &set(0..3), &table, false), None);
+                assert_eq!(nodes.take_seat(&job, first_job, &set(0..3), &table, false), None);
                 assert_eq!(nodes.take_seat(&job, third, &set(5..8), &table, false), None);
-                assert_eq!(nodes.take_seat(&job, other, &set(2..5), &table, true), None);
+                assert_eq!(nodes.take_seat(&job, second_job, &set(2..5), &table, true), None);
                 assert_eq!(nodes.idle_processors(), [0]);
-                if saved {
+                if is_saved {
                     let bytes = postcard::to_stdvec(&nodes).expect("saves");
                     nodes = postcard::from_bytes(&bytes).expect("loads");
                 }
                 nodes.leave_seat(first);
-                let held = shared.union(&set(5..8));
-                assert!((0..8).all(
-                    |p| (nodes.idle_processors()[0] >> p & 1 == 0) == held.ranges().iter().any(|r| r.contains(&p))
-                ));
+                let busy_set = overlap.union(&set(5..8));
+                assert!(
+                    (0..8).all(|p| (nodes.idle_processors()[0] >> p & 1 == 0)
+                        == busy_set.ranges().iter().any(|r| r.contains(&p)))
+                );
                 nodes.leave_seat(last);
                 assert_eq!(nodes.idle_processors(), [0b1_1111]);
                 nodes.leave_seat(third);

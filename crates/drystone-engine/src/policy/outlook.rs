@@ -198,22 +198,22 @@ impl Outlook {
     pub fn barred_processors(&self, now: Time, run: Span) -> ProcSet {
         let end = now.saturating_add(run);
         let ahead = self.windows.iter().take_while(|w| w.from < end);
-        ahead.fold(self.offline.clone(), |all, window| all.union(&window.on))
+        ahead.fold(self.offline.clone(), |set, window| set.union(&window.on))
     }
 
     /// Every change of free processors ahead, in ascending order of time: from when, and how many
     /// more or, below 0, fewer. `ends` says when a running job gives its processors back in the
     /// plan; what goes with the job, or is shared with another, is taken away then. The past counts
     /// as the present.
-    pub fn capacity_changes(&self, now: Time, ends: impl Fn(JobId) -> Time, all: &mut Vec<(Time, i64)>) {
-        all.clear();
-        all.extend(self.changes_ahead(now));
+    pub fn capacity_changes(&self, now: Time, ends: impl Fn(JobId) -> Time, changes: &mut Vec<(Time, i64)>) {
+        changes.clear();
+        changes.extend(self.changes_ahead(now));
         if !self.hangs_on_jobs() {
             return;
         }
         let mut add = |at: Time, procs: i64| {
             if at < Time::MAX {
-                all.push((at, procs));
+                changes.push((at, procs));
             }
         };
         for drain in &self.drains {
@@ -228,16 +228,16 @@ impl Outlook {
             add(end.max(now), -i64::from(set.intersection(&kept_procs).len()));
             kept_procs = kept_procs.union(set);
         }
-        all.sort_shared_by_key(|change| change.0);
+        changes.sort_shared_by_key(|change| change.0);
     }
 }
 
 /// Two sequences of changes, each in ascending order of time, as one.
 pub fn merge_changes(
-    one: impl Iterator<Item = (Time, i64)>,
-    other: impl Iterator<Item = (Time, i64)>,
+    first: impl Iterator<Item = (Time, i64)>,
+    second: impl Iterator<Item = (Time, i64)>,
 ) -> impl Iterator<Item = (Time, i64)> {
-    let (mut first_changes, mut second_changes) = (one.peekable(), other.peekable());
+    let (mut first_changes, mut second_changes) = (first.peekable(), second.peekable());
     std::iter::from_fn(move || match (first_changes.peek(), second_changes.peek()) {
         (Some(a), Some(b)) if b.0 < a.0 => second_changes.next(),
         (None, _) => second_changes.next(),

@@ -100,9 +100,9 @@ impl ShapeWorld {
     }
 
     /// Takes from another what is no part of a saved state.
-    pub(crate) fn adopt_tables(&mut self, other: &ShapeWorld) {
-        (self.known, self.truths, self.power) = (other.known.clone(), other.truths.clone(), other.power.clone());
-        (self.terms, self.rules) = (other.terms.clone(), other.rules);
+    pub(crate) fn adopt_tables(&mut self, source: &ShapeWorld) {
+        (self.known, self.truths, self.power) = (source.known.clone(), source.truths.clone(), source.power.clone());
+        (self.terms, self.rules) = (source.terms.clone(), source.rules);
     }
 
     pub(crate) fn assign_shape(&mut self, id: JobId, shape: u32) {

@@ -140,7 +140,7 @@ impl PolicyWorld {
         nodes.note_arrival(&jobs[id].job, table);
         if nodes.is_crowded() {
             let present_jobs = (oldest.0..jobs.next_id().0).filter_map(|id| jobs.get(JobId(id)));
-            nodes.forget_all_but(present_jobs.map(|known| &known.job));
+            nodes.forget_all_but(present_jobs.map(|record| &record.job));
         }
     }
 
@@ -288,7 +288,7 @@ impl<'a> View<'a> {
     fn in_phase(&self, phase: Phase) -> impl Iterator<Item = JobId> + 'a {
         let world = self.world;
         let known_ids = (world.oldest.0..world.jobs.next_id().0).map(JobId);
-        known_ids.filter(move |&id| world.jobs.get(id).is_some_and(|known| known.entry.phase == phase))
+        known_ids.filter(move |&id| world.jobs.get(id).is_some_and(|record| record.entry.phase == phase))
     }
 
     /// Returns the run time of the job so far, without suspensions.

@@ -28,16 +28,16 @@ impl FormulaError {
         let visible = |c: char| if c.is_control() { ' ' } else { c };
         let characters: Vec<char> = self.text.chars().map(visible).collect();
         let (from, to) = (self.at.saturating_sub(SHOWN), (self.at + SHOWN).min(characters.len()));
-        let (mut shown, mut caret) = (String::new(), self.at - from);
+        let (mut excerpt, mut caret) = (String::new(), self.at - from);
         if from > 0 {
-            shown.push_str("...");
+            excerpt.push_str("...");
             caret += 3;
         }
-        shown.extend(&characters[from.min(to)..to]);
+        excerpt.extend(&characters[from.min(to)..to]);
         if to < characters.len() {
-            shown.push_str("...");
+            excerpt.push_str("...");
         }
-        (shown, caret)
+        (excerpt, caret)
     }
 }
 

@@ -121,9 +121,9 @@ impl NamedCall {
             variant: variant.map(str::to_ascii_lowercase),
             args: Vec::new(),
         };
-        let unpaired_error = |unpaired: Unpaired| {
+        let unpaired_error = |bracket: Unpaired| {
             let inner = spec_text.find('(').map_or(0, |open| spec_text[..=open].chars().count());
-            fail(FormulaError::new(spec_text, inner + unpaired.at, unpaired.problem).to_string())
+            fail(FormulaError::new(spec_text, inner + bracket.at, bracket.problem).to_string())
         };
         for arg in split_args(args.unwrap_or("")).map_err(unpaired_error)? {
             let (key, value) = match top_level_equals(arg) {
@@ -134,7 +134,7 @@ impl NamedCall {
                 return Err(fail("an argument is empty; write `key=value`".into()));
             }
             if let Some(key) = &key
-                && call.args.iter().any(|(other, _)| other.as_ref() == Some(key))
+                && call.args.iter().any(|(arg_key, _)| arg_key.as_ref() == Some(key))
             {
                 return Err(fail(format!("`{key}` is given twice")));
             }

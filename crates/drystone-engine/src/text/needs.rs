@@ -24,7 +24,7 @@ impl ParamCondition {
 
     fn is_met(&self, args: &Args<'_>) -> bool {
         match *self {
-            ParamCondition::Is(key, wanted) => simplify_number(args.text_value(key)) == wanted,
+            ParamCondition::Is(key, value) => simplify_number(args.text_value(key)) == value,
             ParamCondition::Not(key, other) => simplify_number(args.text_value(key)) != other,
         }
     }
@@ -34,7 +34,7 @@ impl ParamCondition {
 impl fmt::Display for ParamCondition {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            ParamCondition::Is(key, wanted) => write!(f, "{key}={wanted}"),
+            ParamCondition::Is(key, value) => write!(f, "{key}={value}"),
             ParamCondition::Not(key, other) => write!(f, "{key} other than {other}"),
         }
     }

@@ -93,8 +93,9 @@ impl Takes {
             Takes::Above { above, to } => text.parse::<f64>().is_ok_and(|n| n > above && n <= to),
             Takes::Ascending { .. } => {
                 let numbers: Option<Vec<u64>> = text.split('/').map(|n| n.trim().parse().ok()).collect();
-                numbers
-                    .is_some_and(|all| all.is_sorted_by(|a, b| a < b) && all.iter().all(|n| (1..=1 << 40).contains(n)))
+                numbers.is_some_and(|list| {
+                    list.is_sorted_by(|a, b| a < b) && list.iter().all(|n| (1..=1 << 40).contains(n))
+                })
             }
             Takes::Numbers { count } => {
                 let number = |n: &str| n.trim().parse::<f64>().is_ok_and(|n| n.is_finite() && n >= 0.0);
@@ -134,13 +135,13 @@ impl Takes {
             Takes::Numbers { count } => ["1", "2.5"].iter().map(|n| vec![*n; count].join("/")).collect(),
             Takes::Form(form) => form.samples.iter().map(ToString::to_string).collect(),
         };
-        let mut seen: Vec<String> = Vec::new();
+        let mut values: Vec<String> = Vec::new();
         for value in candidates {
-            if !seen.contains(&value) {
-                seen.push(value);
+            if !values.contains(&value) {
+                values.push(value);
             }
         }
-        seen
+        values
     }
 
     /// Values just beyond what is accepted, as far as there are some of the same shape.
@@ -212,9 +213,9 @@ mod tests {
 
     #[test]
     fn people_read_bounds_that_mean_something() {
-        let shown: Vec<String> = ALL.iter().map(ToString::to_string).collect();
+        let texts: Vec<String> = ALL.iter().map(ToString::to_string).collect();
         assert_eq!(
-            shown,
+            texts,
             [
                 "no|yes",
                 "a whole number from 1",

@@ -9,8 +9,8 @@ use std::sync::Arc;
 pub(crate) struct First;
 
 impl Agent for First {
-    fn choose_action(&mut self, seen: ObservationShape<'_>) -> Option<usize> {
-        seen.mask.iter().position(|can| *can)
+    fn choose_action(&mut self, observation: ObservationShape<'_>) -> Option<usize> {
+        observation.mask.iter().position(|can| *can)
     }
 }
 
@@ -21,9 +21,9 @@ pub(crate) struct Least {
 }
 
 impl Agent for Least {
-    fn choose_action(&mut self, seen: ObservationShape<'_>) -> Option<usize> {
-        let value = |row: usize| seen.jobs[row * self.width + self.feature];
-        let rows = (0..seen.mask.len()).filter(|&row| seen.mask[row]);
+    fn choose_action(&mut self, observation: ObservationShape<'_>) -> Option<usize> {
+        let value = |row: usize| observation.jobs[row * self.width + self.feature];
+        let rows = (0..observation.mask.len()).filter(|&row| observation.mask[row]);
         rows.min_by(|&a, &b| value(a).total_cmp(&value(b)))
     }
 }

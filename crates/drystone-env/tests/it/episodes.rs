@@ -8,21 +8,21 @@ use std::sync::Arc;
 /// Everything that some steps of arbitrary actions show, as text.
 fn played(envs: usize, threads: usize, options: &EnvOptions, steps: usize, watch: usize) -> Vec<String> {
     let workloads = [log(64, 1_200, 0.95, 8)];
-    let mut all = VecEnv::new(&workloads, envs, options, threads).expect("options");
-    let mut observations = all.make_buffers();
+    let mut vec_env = VecEnv::new(&workloads, envs, options, threads).expect("options");
+    let mut observations = vec_env.make_buffers();
     let width = options.action_count();
-    all.reset(Some(3), None, &mut observations.borrow_arrays()).expect("arrays");
+    vec_env.reset(Some(3), None, &mut observations.borrow_arrays()).expect("arrays");
     let mut choices: Vec<Arbitrary> = (0..envs as u64).map(Arbitrary).collect();
-    let mut told = Vec::new();
+    let mut lines = Vec::new();
     for _ in 0..steps {
         let actions: Vec<i64> = choices
             .iter_mut()
             .zip(observations.mask.chunks(width))
             .map(|(choice, mask)| if mask.contains(&true) { choice.of(mask) as i64 } else { 0 })
             .collect();
-        all.step(&actions, &mut observations.borrow_arrays()).expect("a step");
+        vec_env.step(&actions, &mut observations.borrow_arrays()).expect("a step");
         let rows = options.window as usize * options.observation.row_width();
-        told.push(format!(
+        lines.push(format!(
             "{:?} {:?} {} {:?}",
             &observations.jobs[watch * rows..(watch + 1) * rows],
             &observations.machine[watch * 7..(watch + 1) * 7],
@@ -30,7 +30,7 @@ fn played(envs: usize, threads: usize, options: &EnvOptions, steps: usize, watch
             observations.finished[watch]
         ));
     }
-    told
+    lines
 }
 
 #[test]
@@ -62,16 +62,16 @@ fn dense_rewards_sum_to_the_sparse_one() {
         let mut envs = VecEnv::new(&workloads, 2, &options, 1).expect("options");
         let mut observations = envs.make_buffers();
         envs.reset(Some(5), None, &mut observations.borrow_arrays()).expect("arrays");
-        let (mut sums, mut done) = (vec![0.0], 0);
-        while done < 4 {
+        let (mut sums, mut episodes) = (vec![0.0], 0);
+        while episodes < 4 {
             envs.step(&[0, 0], &mut observations.borrow_arrays()).expect("a step");
             *sums.last_mut().expect("one") += f64::from(observations.reward[0]);
             if observations.terminated[0] {
-                let finished = observations.finished[0].clone().expect("over");
+                let result = observations.finished[0].clone().expect("over");
                 let last = *sums.last().expect("one");
-                assert!((finished.reward - last).abs() < 1e-3 * last.abs(), "{finished:?} {last}");
+                assert!((result.reward - last).abs() < 1e-3 * last.abs(), "{result:?} {last}");
                 sums.push(0.0);
-                done += 1;
+                episodes += 1;
             }
         }
         sums
@@ -90,7 +90,7 @@ fn observations_do_not_change_with_the_future() {
     for (at, truth) in truth.iter_mut().enumerate() {
         truth.run = drystone::model::Span((truth.run.0 * 7 + at as i64) % 5_000);
     }
-    let other = Arc::new(drystone::model::Workload::new(machine, jobs, truth, provenance).expect("jobs"));
+    let second_log = Arc::new(drystone::model::Workload::new(machine, jobs, truth, provenance).expect("jobs"));
     let first = |workload: &Arc<drystone::model::Workload>, observation: &Observation| {
         let options = EnvOptions { jobs: 30, window: 8, observation: observation.clone(), ..EnvOptions::default() };
         let mut envs = VecEnv::new(std::slice::from_ref(workload), 1, &options, 1).expect("options");
@@ -102,9 +102,9 @@ fn observations_do_not_change_with_the_future() {
         ["present", "wait", "prediction", "estimate", "procs", "fits", "area", "user", "clipped_wait", "clipped_procs"];
     let features: Vec<RowFeature> = all.iter().map(|word| word.parse().expect(word)).collect();
     let honest = Observation::from_features(&features).expect("features");
-    assert_eq!(first(&workload, &honest), first(&other, &honest));
+    assert_eq!(first(&workload, &honest), first(&second_log, &honest));
     let oracle = Observation::from_features(&[RowFeature::Present, RowFeature::Run]).expect("features");
-    assert_ne!(first(&workload, &oracle), first(&other, &oracle));
+    assert_ne!(first(&workload, &oracle), first(&second_log, &oracle));
     assert!(EnvOptions { observation: oracle, ..EnvOptions::default() }.is_clairvoyant());
     assert!(!EnvOptions { observation: honest, ..EnvOptions::default() }.is_clairvoyant());
 }
@@ -138,8 +138,8 @@ fn warm_episodes_begin_where_the_policy_left_the_machine() {
         let pick = |mask: &[bool]| mask.iter().position(|can| *can).unwrap_or(0) as i64;
         let actions: Vec<i64> = observations.mask.chunks(65).map(pick).collect();
         envs.step(&actions, &mut observations.borrow_arrays()).expect("a step");
-        for (first, finished) in firsts.iter_mut().zip(&observations.finished) {
-            *first = first.or(finished.as_ref().map(|finished| finished.first as usize));
+        for (first, result) in firsts.iter_mut().zip(&observations.finished) {
+            *first = first.or(result.as_ref().map(|episode| episode.first as usize));
         }
     }
     let mut busy_somewhere = 0;
@@ -167,20 +167,20 @@ fn splits_keep_episodes_apart() {
         let mut envs = VecEnv::new(std::slice::from_ref(&workload), 16, &options, 1).expect("options");
         let mut observations = envs.make_buffers();
         envs.reset(Some(1), None, &mut observations.borrow_arrays()).expect("arrays");
-        let mut done = 0;
-        while done < 100 {
+        let mut episodes = 0;
+        while episodes < 100 {
             envs.step(&[0; 16], &mut observations.borrow_arrays()).expect("a step");
-            for finished in observations.finished.iter().flatten() {
-                assert!((from..=to - 50).contains(&finished.first), "{finished:?}");
-                done += 1;
+            for result in observations.finished.iter().flatten() {
+                assert!((from..=to - 50).contains(&result.first), "{result:?}");
+                episodes += 1;
             }
         }
     }
     let options = EnvOptions { jobs: 50, split: vec![0..20, 900..1_000], ..EnvOptions::default() };
     assert!(VecEnv::new(std::slice::from_ref(&workload), 1, &options, 1).is_ok());
     let options = EnvOptions { jobs: 50, split: vec![0..20, 960..2_000], ..EnvOptions::default() };
-    let refused = VecEnv::new(&[workload], 1, &options, 1).err().expect("too short").to_string();
-    assert!(refused.contains("its longest range has 40 jobs"), "{refused}");
+    let refusal = VecEnv::new(&[workload], 1, &options, 1).err().expect("too short").to_string();
+    assert!(refusal.contains("its longest range has 40 jobs"), "{refusal}");
 }
 
 #[test]
@@ -196,21 +196,26 @@ fn modes_of_reset() {
         }
         (envs, observations)
     };
-    let (mut envs, mut seen) = play(Autoreset::NextStep);
-    assert!(!seen.mask.contains(&true), "nothing can be done at the end");
-    envs.step(&[3], &mut seen.borrow_arrays()).expect("the action is not taken");
-    assert!(!seen.terminated[0] && seen.reward[0] == 0.0 && seen.mask[0] && seen.finished[0].is_none());
+    let (mut envs, mut end_buffers) = play(Autoreset::NextStep);
+    assert!(!end_buffers.mask.contains(&true), "nothing can be done at the end");
+    envs.step(&[3], &mut end_buffers.borrow_arrays()).expect("the action is not taken");
+    assert!(
+        !end_buffers.terminated[0]
+            && end_buffers.reward[0] == 0.0
+            && end_buffers.mask[0]
+            && end_buffers.finished[0].is_none()
+    );
 
-    let (_, seen) = play(Autoreset::SameStep);
-    assert!(seen.mask[0] && seen.finished[0].is_some() && seen.reward[0] < 0.0);
-    assert!(seen.final_jobs.iter().all(|&value| value == 0.0), "no job is left");
-    assert!(seen.jobs[0] == 1.0, "the next episode has a job");
+    let (_, next_buffers) = play(Autoreset::SameStep);
+    assert!(next_buffers.mask[0] && next_buffers.finished[0].is_some() && next_buffers.reward[0] < 0.0);
+    assert!(next_buffers.final_jobs.iter().all(|&value| value == 0.0), "no job is left");
+    assert!(next_buffers.jobs[0] == 1.0, "the next episode has a job");
 
-    let (mut envs, mut seen) = play(Autoreset::Disabled);
-    envs.step(&[0], &mut seen.borrow_arrays()).expect("nothing happens");
-    assert!(seen.terminated[0] && seen.reward[0] == 0.0);
-    envs.reset(None, Some(&[true]), &mut seen.borrow_arrays()).expect("arrays");
-    assert!(!seen.terminated[0] && seen.mask[0]);
+    let (mut envs, mut last_buffers) = play(Autoreset::Disabled);
+    envs.step(&[0], &mut last_buffers.borrow_arrays()).expect("nothing happens");
+    assert!(last_buffers.terminated[0] && last_buffers.reward[0] == 0.0);
+    envs.reset(None, Some(&[true]), &mut last_buffers.borrow_arrays()).expect("arrays");
+    assert!(!last_buffers.terminated[0] && last_buffers.mask[0]);
 }
 
 #[test]
@@ -254,7 +259,7 @@ fn what_is_wrong_is_said() {
             "propagate=no",
         ),
     ] {
-        let refused = VecEnv::new(&workload, 1, &options, 1).err().expect(part).to_string();
-        assert!(refused.contains(part), "{refused}");
+        let refusal = VecEnv::new(&workload, 1, &options, 1).err().expect(part).to_string();
+        assert!(refusal.contains(part), "{refusal}");
     }
 }

@@ -81,15 +81,15 @@ fn an_episode_of_a_whole_log_is_worth_what_a_simulation_says() {
     let mut observations = envs.make_buffers();
     envs.reset(Some(1), None, &mut observations.borrow_arrays()).expect("arrays");
     while !observations.terminated[0] {
-        let shown = drystone_env::ObservationShape {
+        let shape = drystone_env::ObservationShape {
             jobs: &observations.jobs,
             machine: &observations.machine,
             mask: &observations.mask,
         };
-        let action = agent.choose_action(shown).expect("a row");
+        let action = agent.choose_action(shape).expect("a row");
         envs.step(&[action as i64], &mut observations.borrow_arrays()).expect("a step");
     }
-    let finished = observations.finished[0].clone().expect("the episode is over");
+    let result = observations.finished[0].clone().expect("the episode is over");
     let (_, agent) = shortest();
     let schedule = learned(&workload, &options, agent);
     let mut sums = [0.0; Measure::ALL.len()];
@@ -102,7 +102,7 @@ fn an_episode_of_a_whole_log_is_worth_what_a_simulation_says() {
     }
     for (at, measure) in Measure::ALL.into_iter().enumerate() {
         let expected = sums[at] / 600.0;
-        assert!((finished.means[at] - expected).abs() <= 1e-9 * expected.abs(), "{measure}: {finished:?}");
+        assert!((result.means[at] - expected).abs() <= 1e-9 * expected.abs(), "{measure}: {result:?}");
     }
-    assert!((f64::from(observations.reward[0]) + finished.means[3]).abs() < 1e-3 * finished.means[3]);
+    assert!((f64::from(observations.reward[0]) + result.means[3]).abs() < 1e-3 * result.means[3]);
 }

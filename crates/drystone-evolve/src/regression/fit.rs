@@ -231,8 +231,8 @@ mod tests {
     /// A function that made the scores is found again, with its weights.
     #[test]
     fn a_function_is_found_again() {
-        let made = samples(|r, n, s| 1e-4 * (libm::log10(r) * n + 870.0 * libm::log10(s)));
-        let best = &fit_all(&made)[0];
+        let data = samples(|r, n, s| 1e-4 * (libm::log10(r) * n + 870.0 * libm::log10(s)));
+        let best = &fit_all(&data)[0];
         assert_eq!(best.form.bases, [Base::Log10, Base::Identity, Base::Log10]);
         assert_eq!(best.form.joins, [Join::Multiply, Join::Add]);
         assert_eq!(best.formula, "log10(max(1,r))*n+870.0*log10(max(1,s))");

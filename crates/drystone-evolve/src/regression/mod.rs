@@ -58,7 +58,7 @@ impl Default for RegressionSettings {
 pub fn score_tuples(
     settings: &RegressionSettings,
     stop: &AtomicBool,
-    told: &mut dyn FnMut(),
+    on_tuple: &mut dyn FnMut(),
 ) -> Result<Option<Vec<QueueSample>>, GenerateError> {
     let per_tuple = settings.running + settings.queue;
     let jobs = u32::try_from(per_tuple.saturating_mul(settings.tuples)).unwrap_or(u32::MAX);
@@ -70,7 +70,7 @@ pub fn score_tuples(
         }
         let mut draw = RandomDraw::new(settings.seed, number as u64);
         samples.extend(of_tuple(&workload, number * per_tuple, settings, &mut draw));
-        told();
+        on_tuple();
     }
     Ok(Some(samples))
 }

@@ -44,8 +44,8 @@ fn a_search_is_determined_by_its_seed() {
     let whole = searched(&ground, 1, 3);
     assert_eq!(searched(&ground, 3, 3), whole);
     let before = serde_json::to_string(&searched(&ground, 2, 2)).expect("a state can be saved");
-    let resumed = EvolveSearch::new(&ground, settings(), 2, "test".to_string());
-    let mut second_search = resumed.resume_from(&before).expect("the same search");
+    let search = EvolveSearch::new(&ground, settings(), 2, "test".to_string());
+    let mut second_search = search.resume_from(&before).expect("the same search");
     second_search.breed_generation(&AtomicBool::new(false)).expect("no failure").expect("not stopped");
     assert_eq!(*second_search.state(), whole);
     // What it began with is among what it keeps, or something better is.
@@ -63,10 +63,11 @@ fn several_logs_count_alike() {
     let changed_search =
         generate_workload(&Params { length, load: Some(0.7), seed: 8, ..Params::new(32, 1) }).expect("good parameters");
     let (first, guard) = (workload(), "wait_max<=0.8*easy");
-    let parsed: ObjectiveGuard = guard.parse().expect(guard);
+    let guard_spec: ObjectiveGuard = guard.parse().expect(guard);
     let grounds = [ground(&first, Some(guard)), ground(&changed_search, Some(guard))];
-    let both = ground(&first, Some(guard)).with_log(&changed_search, PARTS, Some(&parsed)).expect("long enough");
-    assert_eq!(both.jobs(), grounds.iter().map(ChoiceGround::jobs).sum::<usize>());
+    let joint_ground =
+        ground(&first, Some(guard)).with_log(&changed_search, PARTS, Some(&guard_spec)).expect("long enough");
+    assert_eq!(joint_ground.jobs(), grounds.iter().map(ChoiceGround::jobs).sum::<usize>());
     let score = |ground: &ChoiceGround, formula: &str| {
         ground.score_formula(formula, &AtomicBool::new(false)).expect("no failure").expect("not stopped")
     };
@@ -74,7 +75,7 @@ fn several_logs_count_alike() {
     for formula in ["fcfs", "spf", "n*r", "-w"] {
         let alone = [0, 1].map(|at| score(&grounds[at], formula));
         let mean = (alone[0].quality / reference[0] + alone[1].quality / reference[1]) / 2.0;
-        let of_both = score(&both, formula);
+        let of_both = score(&joint_ground, formula);
         assert!((of_both.quality - mean).abs() < 1e-12, "{formula}: {} of {mean}", of_both.quality);
         assert_eq!(of_both.excess, alone[0].excess.max(alone[1].excess), "{formula}");
     }
@@ -93,12 +94,12 @@ fn a_search_that_is_stopped_changes_nothing() {
 fn a_saved_search_of_another_log_is_refused() {
     let workload = workload();
     let ground = ground(&workload, None);
-    let saved = serde_json::to_string(&searched(&ground, 1, 1)).expect("a state can be saved");
-    let other = EvolveSearch::new(&ground, settings(), 1, "another".to_string());
-    let error = other.resume_from(&saved).err().expect("another search").to_string();
+    let state = serde_json::to_string(&searched(&ground, 1, 1)).expect("a state can be saved");
+    let foreign_search = EvolveSearch::new(&ground, settings(), 1, "another".to_string());
+    let error = foreign_search.resume_from(&state).err().expect("another search").to_string();
     assert!(error.contains("of another search: test"), "{error}");
-    let other = EvolveSearch::new(&ground, settings(), 1, "test".to_string());
-    assert!(other.resume_from("{").err().expect("no state").to_string().contains("unreadable"));
+    let search = EvolveSearch::new(&ground, settings(), 1, "test".to_string());
+    assert!(search.resume_from("{").err().expect("no state").to_string().contains("unreadable"));
 }
 
 /// With a bound that the first come, first served order keeps by definition, what is best keeps it.
@@ -148,8 +149,8 @@ fn a_guard_has_a_bound_on_unseen_weeks() {
 #[test]
 fn verdicts_are_about_all_weeks() {
     let workload = workload();
-    let judged = |name: &str, text: &str| JudgedPolicy { name: name.to_string(), policy: text.parse().expect(text) };
-    let policies = [judged("easy", "easy"), judged("again", "easy(order=s,backfill=s)"), judged("sjf", "sjf")];
+    let entry = |name: &str, text: &str| JudgedPolicy { name: name.to_string(), policy: text.parse().expect(text) };
+    let policies = [entry("easy", "easy"), entry("again", "easy(order=s,backfill=s)"), entry("sjf", "sjf")];
     let stop = AtomicBool::new(false);
     let on_log = judge_policies(&workload, Some(PARTS), (MeasureObjective::default(), None), &policies, &stop);
     let on_log = on_log.expect("no failure").expect("not stopped");

@@ -82,12 +82,12 @@ impl SearchAtWork<'_> {
 #[expect(clippy::disallowed_methods, reason = "the duration of the search")]
 pub(super) fn search_beside(
     (instance, begin): (&Instance, &TaskSchedule),
-    how: &HeadroomSearch,
+    settings: &HeadroomSearch,
     (lanes, limit): (usize, Duration),
-    told: &dyn Fn(Searching) -> bool,
+    on_progress: &dyn Fn(Searching) -> bool,
 ) -> BesideFound {
     let since = Instant::now();
-    let lane_search = |lane: usize| HeadroomSearch { seed: how.seed.wrapping_add(lane as u64), ..*how };
+    let lane_search = |lane: usize| HeadroomSearch { seed: settings.seed.wrapping_add(lane as u64), ..*settings };
     let mut searches: Vec<SearchAtWork<'_>> =
         (0..lanes).map(|lane| SearchAtWork::new(instance, begin, &lane_search(lane))).collect();
     let mut best = (searches[0].cost, begin.starts.clone());
@@ -105,7 +105,7 @@ pub(super) fn search_beside(
         if is_over {
             break;
         }
-        if !told(Searching { done: share, best: best.0, cost: searches[0].cost }) {
+        if !on_progress(Searching { done: share, best: best.0, cost: searches[0].cost }) {
             is_stopped = true;
             if searches[0].cost < best.0 {
                 best = (searches[0].cost, searches[0].starts.clone());
@@ -150,8 +150,8 @@ fn divide_time(search: &mut SearchAtWork<'_>, lanes: usize) -> Option<Vec<(i64, 
 }
 
 /// Lets each search know what the others have moved.
-fn share_moves(all: &mut [SearchAtWork<'_>]) {
-    let moves: Vec<Vec<(u32, i64)>> = all
+fn share_moves(searches: &mut [SearchAtWork<'_>]) {
+    let moves: Vec<Vec<(u32, i64)>> = searches
         .iter_mut()
         .map(|search| {
             search.moved.sort_unstable();
@@ -160,9 +160,9 @@ fn share_moves(all: &mut [SearchAtWork<'_>]) {
         })
         .collect();
     // All began the round at the same cost.
-    let gain: f64 = all.iter().map(|search| search.cost - search.round_cost).sum();
-    for (at, search) in all.iter_mut().enumerate() {
-        for list in moves.iter().enumerate().filter(|&(other, _)| other != at).map(|(_, list)| list) {
+    let gain: f64 = searches.iter().map(|search| search.cost - search.round_cost).sum();
+    for (at, search) in searches.iter_mut().enumerate() {
+        for list in moves.iter().enumerate().filter(|&(lane, _)| lane != at).map(|(_, list)| list) {
             list.iter().for_each(|&(task, start)| search.follow_move(task, start));
         }
         search.cost = search.round_cost + gain;

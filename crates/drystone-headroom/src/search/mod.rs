@@ -81,8 +81,8 @@ const KEEPS: f64 = 50.0;
 pub fn search_schedule(
     instance: &Instance,
     begin: &TaskSchedule,
-    how: &HeadroomSearch,
-    told: &dyn Fn(Searching) -> bool,
+    settings: &HeadroomSearch,
+    on_progress: &dyn Fn(Searching) -> bool,
 ) -> Result<BestFound, Infeasible> {
     begin.check_starts(instance)?;
     let since = Instant::now();
@@ -95,12 +95,12 @@ pub fn search_schedule(
         let cost = instance.schedule_cost(&release_schedule);
         return Ok(BestFound { schedule: release_schedule, cost, trials: 0, took: since.elapsed(), stopped: false });
     }
-    let mut at_work = SearchAtWork::new(instance, begin, how);
-    if let TimeLimit::Time(limit) = how.limit {
-        let lanes = lanes::count_lanes(how.threads, at_work.waiting.list.len());
+    let mut at_work = SearchAtWork::new(instance, begin, settings);
+    if let TimeLimit::Time(limit) = settings.limit {
+        let lanes = lanes::count_lanes(settings.threads, at_work.waiting.list.len());
         if lanes > 1 {
             let rest = limit.saturating_sub(since.elapsed());
-            let lane_result = lanes::search_beside((instance, begin), how, (lanes, rest), told);
+            let lane_result = lanes::search_beside((instance, begin), settings, (lanes, rest), on_progress);
             let (schedule, cost) = settle_starts(instance, begin, lane_result.starts)?;
             return Ok(BestFound {
                 schedule,
@@ -114,7 +114,7 @@ pub fn search_schedule(
     let mut best = (first, None);
     let (mut trials, mut kept_share, mut is_stopped) = (0, 0.0, false);
     while !at_work.waiting.list.is_empty() {
-        let progress = match how.limit {
+        let progress = match settings.limit {
             TimeLimit::Trials(most) => trials as f64 / most.max(1) as f64,
             TimeLimit::Time(time) => since.elapsed().as_secs_f64() / time.as_secs_f64().max(1e-9),
         };
@@ -127,12 +127,12 @@ pub fn search_schedule(
                 best = (at_work.cost, Some(at_work.starts.clone()));
             }
         }
-        if !told(Searching { done: progress, best: best.0, cost: at_work.cost }) {
+        if !on_progress(Searching { done: progress, best: best.0, cost: at_work.cost }) {
             is_stopped = true;
             break;
         }
         let heat = at_work.heat * (1.0 - progress);
-        let stride = match how.limit {
+        let stride = match settings.limit {
             TimeLimit::Trials(most) => STRIDE.min(most - trials),
             TimeLimit::Time(_) => STRIDE,
         };
@@ -210,8 +210,8 @@ impl MovableTasks {
         } else {
             self.list.swap_remove(place as usize);
             self.place[task as usize] = NOWHERE;
-            if let Some(&moved) = self.list.get(place as usize) {
-                self.place[moved as usize] = place;
+            if let Some(&last_task) = self.list.get(place as usize) {
+                self.place[last_task as usize] = place;
             }
         }
     }
@@ -258,7 +258,7 @@ const FEWEST: f64 = 4.0;
 const ORDERS: usize = 24;
 
 impl<'a> SearchAtWork<'a> {
-    fn new(instance: &'a Instance, begin: &TaskSchedule, how: &HeadroomSearch) -> SearchAtWork<'a> {
+    fn new(instance: &'a Instance, begin: &TaskSchedule, settings: &HeadroomSearch) -> SearchAtWork<'a> {
         let weights: Vec<f64> = instance.tasks.iter().map(|task| task.weight.as_f64()).collect();
         let mut waiting_tasks = MovableTasks { list: Vec::new(), place: vec![NOWHERE; begin.starts.len()] };
         let mut of_waiting = 0.0;
@@ -269,17 +269,17 @@ impl<'a> SearchAtWork<'a> {
             }
         }
         let typical = of_waiting / waiting_tasks.list.len().max(1) as f64;
-        let heat = how.heat * typical * typical;
+        let heat = settings.heat * typical * typical;
         SearchAtWork {
             instance,
             weights,
             starts: begin.starts.clone(),
             cost: instance.schedule_cost(begin),
             heat,
-            most: how.most.max(FEWEST as u32),
+            most: settings.most.max(FEWEST as u32),
             waiting: waiting_tasks,
             timeline: FreeTimeline::new(instance, &begin.starts),
-            random: ChaCha8Rng::seed_from_u64(how.seed),
+            random: ChaCha8Rng::seed_from_u64(settings.seed),
             ruined: FreeRoom::default(),
             room: FreeRoom::default(),
             alone: Vec::new(),
@@ -391,8 +391,8 @@ impl<'a> SearchAtWork<'a> {
     /// Puts them back in some order, one by one at their earliest places; the cost, unless it is
     /// above what is allowed or all are back where they were. None goes to a better place than it
     /// would alone, so that `least`, the sum of these costs, bounds it from the beginning.
-    fn put_back(&mut self, anchor: u32, least: f64, allowed: f64) -> Option<f64> {
-        if least > allowed {
+    fn put_back(&mut self, anchor: u32, least: f64, limit: f64) -> Option<f64> {
+        if least > limit {
             return None;
         }
         self.room.clone_from(&self.ruined);
@@ -406,7 +406,7 @@ impl<'a> SearchAtWork<'a> {
             let start = self.room.place_task(earliest, i64::from(of.procs), of.run)?;
             let own = self.cost_of(task, start);
             (bound, cost) = (bound + own - alone, cost + own);
-            if bound > allowed {
+            if bound > limit {
                 return None;
             }
             self.placed.push((task, start));

@@ -35,7 +35,7 @@ impl FreeRoom {
 
     #[inline]
     fn level_at(&self, time: i64) -> usize {
-        self.times.partition_point(|&other| other <= time).saturating_sub(1)
+        self.times.partition_point(|&step_time| step_time <= time).saturating_sub(1)
     }
 
     /// A level begins at this time; answers which.
@@ -87,7 +87,7 @@ impl FreeRoom {
     /// where there is no such place before the end.
     #[inline]
     pub(super) fn first_start(&self, from: i64, procs: i64, run: i64) -> Option<i64> {
-        self.find_earliest(from, procs, run).map(|found| found.0)
+        self.find_earliest(from, procs, run).map(|place| place.0)
     }
 
     /// Takes so many processors for so long at the earliest second from `from` on; `None` where

@@ -68,7 +68,7 @@ impl FreeTimeline {
     fn insert(&mut self, change: FreeChange) {
         let at = self.piece_index(change.time);
         let list = &mut self.changes[at];
-        let behind = list.partition_point(|other| other.time <= change.time);
+        let behind = list.partition_point(|entry| entry.time <= change.time);
         list.insert(behind, change);
         // Changes of tasks come in pairs; only the pieces between are touched then.
         if change.task == MACHINE {
@@ -79,8 +79,8 @@ impl FreeTimeline {
     fn remove(&mut self, time: i64, task: u32) {
         let at = self.piece_index(time);
         let list = &mut self.changes[at];
-        if let Some(found) = list.iter().position(|change| change.time == time && change.task == task) {
-            list.remove(found);
+        if let Some(position) = list.iter().position(|change| change.time == time && change.task == task) {
+            list.remove(position);
         }
     }
 
@@ -103,7 +103,7 @@ impl FreeTimeline {
         self.remove(end, id);
         let (from, until) = (self.piece_index(old), self.piece_index(end));
         self.before[from + 1..=until].iter_mut().for_each(|level| *level += procs);
-        self.starts[from].retain(|&(_, other)| other != id);
+        self.starts[from].retain(|&(_, member)| member != id);
         self.add_task(id, task, new);
     }
 

@@ -22,8 +22,8 @@ fn no_floor_is_above_the_optimum() {
         assert_eq!(schedule.check_starts(&instance), Ok(()));
         assert!((instance.schedule_cost(&schedule) - best).abs() < 1e-6 * best.max(1.0));
         let delta = [1, 3, 7, 60, 1000][random.below(5) as usize];
-        let below = |value: f64, what: &str| {
-            assert!(value <= best * (1.0 + 1e-9) + 1e-9, "{what} {value} above {best}, seed {seed}: {instance:?}");
+        let below = |value: f64, label: &str| {
+            assert!(value <= best * (1.0 + 1e-9) + 1e-9, "{label} {value} above {best}, seed {seed}: {instance:?}");
         };
         for (at, relaxation) in [Relaxation::Seconds, Relaxation::Windows].into_iter().enumerate() {
             let ascent = ascend_prices(&instance, &schedule, &quick(relaxation, delta), &|_| true);
@@ -75,11 +75,12 @@ fn orders_find_what_all_starts_find() {
             measure.make_task(random.below(8), width as u32, random.below(6))
         });
         let tasks: Vec<HeadroomTask> = tasks.collect();
-        let taken = [(random.below(10), 10 + random.below(8), 1 + random.below(procs) as u32)];
-        let instance = Instance::new(CapacitySteps::with_reductions(procs as u32, &taken), tasks).expect("possible");
+        let reductions = [(random.below(10), 10 + random.below(8), 1 + random.below(procs) as u32)];
+        let instance =
+            Instance::new(CapacitySteps::with_reductions(procs as u32, &reductions), tasks).expect("possible");
         let (best, _) = optimum(&instance);
-        let all = optimum_by_starts(&instance, best + 1e-6);
-        assert!((best - all).abs() <= 1e-6 + 1e-9, "{best} {all}: {instance:?}");
+        let exact_cost = optimum_by_starts(&instance, best + 1e-6);
+        assert!((best - exact_cost).abs() <= 1e-6 + 1e-9, "{best} {exact_cost}: {instance:?}");
     }
 }
 
@@ -149,14 +150,14 @@ fn threads_change_nothing() {
     assert_eq!(schedule.check_starts(&instance), Ok(()));
     for relaxation in [Relaxation::Windows, Relaxation::Seconds] {
         let of = |threads| {
-            let how = Ascent { relaxation, grids: vec![(3600, 8), (900, 8)], threads };
-            ascend_prices(&instance, &schedule, &how, &|_| true)
+            let ascent = Ascent { relaxation, grids: vec![(3600, 8), (900, 8)], threads };
+            ascend_prices(&instance, &schedule, &ascent, &|_| true)
         };
-        let one = of(1);
+        let reference = of(1);
         // Both grids were climbed.
-        assert_eq!(one.steps.len(), 2);
+        assert_eq!(reference.steps.len(), 2);
         for threads in [2, 3, 5] {
-            assert_eq!(of(threads), one);
+            assert_eq!(of(threads), reference);
         }
     }
 }
@@ -173,8 +174,8 @@ fn extreme_jobs_stay_below() {
     let schedule = TaskSchedule::in_order(&instance);
     let cost = instance.schedule_cost(&schedule);
     for relaxation in [Relaxation::Windows, Relaxation::Seconds] {
-        let how = Ascent { relaxation, grids: vec![(1 << 20, 6)], threads: 1 };
-        let floor = ascend_prices(&instance, &schedule, &how, &|_| true).certify_floor(&instance).floor_value();
+        let ascent = Ascent { relaxation, grids: vec![(1 << 20, 6)], threads: 1 };
+        let floor = ascend_prices(&instance, &schedule, &ascent, &|_| true).certify_floor(&instance).floor_value();
         assert!((0.0..=cost).contains(&floor), "{floor} {cost}");
     }
 }

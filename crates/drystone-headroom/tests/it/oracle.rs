@@ -42,21 +42,21 @@ pub(crate) fn instance(random: &mut Random, outages: bool) -> Instance {
         HeadroomTask { grace: if random.below(8) == 0 { task.grace + random.below(6) } else { task.grace }, ..task }
     });
     let tasks = tasks.collect();
-    let taken: Vec<(i64, i64, u32)> = (0..if outages { 1 + random.below(3) } else { 0 })
+    let reductions: Vec<(i64, i64, u32)> = (0..if outages { 1 + random.below(3) } else { 0 })
         .map(|_| {
             let from = random.below(60) - 5;
             (from, from + 1 + random.below(40), (1 + random.below(procs)) as u32)
         })
         .collect();
-    Instance::new(CapacitySteps::with_reductions(procs as u32, &taken), tasks).expect("possible")
+    Instance::new(CapacitySteps::with_reductions(procs as u32, &reductions), tasks).expect("possible")
 }
 
 /// The earliest second from the release on at which a task fits beside others, one by one.
-fn earliest(instance: &Instance, task: &HeadroomTask, placed: &[(HeadroomTask, i64)]) -> i64 {
+fn earliest(instance: &Instance, task: &HeadroomTask, placements: &[(HeadroomTask, i64)]) -> i64 {
     let fits = |start: i64| {
         (start..start + task.run).all(|second| {
-            let used = placed.iter().filter(|(other, at)| (*at..at + other.run).contains(&second));
-            used.map(|(other, _)| i64::from(other.procs)).sum::<i64>() + i64::from(task.procs)
+            let neighbours = placements.iter().filter(|(neighbour, at)| (*at..at + neighbour.run).contains(&second));
+            neighbours.map(|(neighbour, _)| i64::from(neighbour.procs)).sum::<i64>() + i64::from(task.procs)
                 <= instance.capacity().procs_at(second)
         })
     };
@@ -66,54 +66,54 @@ fn earliest(instance: &Instance, task: &HeadroomTask, placed: &[(HeadroomTask, i
 /// The optimum: costs never fall with a start, so that some order of earliest places is optimal.
 pub(crate) fn optimum(instance: &Instance) -> (f64, TaskSchedule) {
     let mut best = (f64::INFINITY, TaskSchedule { starts: Vec::new() });
-    let mut left: Vec<usize> = (0..instance.tasks().len()).collect();
-    orders(instance, &mut Vec::new(), &mut left, 0.0, &mut best);
+    let mut rest: Vec<usize> = (0..instance.tasks().len()).collect();
+    orders(instance, &mut Vec::new(), &mut rest, 0.0, &mut best);
     best
 }
 
 fn orders(
     instance: &Instance,
-    placed: &mut Vec<(HeadroomTask, i64)>,
-    left: &mut Vec<usize>,
+    placements: &mut Vec<(HeadroomTask, i64)>,
+    rest: &mut Vec<usize>,
     cost: f64,
     best: &mut (f64, TaskSchedule),
 ) {
     // Places of the tasks in the order of the instance stand beside the placed ones.
     fn inner(
         instance: &Instance,
-        placed: &mut Vec<(HeadroomTask, i64)>,
+        placements: &mut Vec<(HeadroomTask, i64)>,
         at: &mut Vec<usize>,
-        left: &mut Vec<usize>,
+        rest: &mut Vec<usize>,
         cost: f64,
         best: &mut (f64, TaskSchedule),
     ) {
         if cost >= best.0 {
             return;
         }
-        if left.is_empty() {
+        if rest.is_empty() {
             let mut starts = vec![0; at.len()];
-            at.iter().zip(&*placed).for_each(|(&task, &(_, start))| starts[task] = start);
+            at.iter().zip(&*placements).for_each(|(&task, &(_, start))| starts[task] = start);
             *best = (cost, TaskSchedule { starts });
             return;
         }
-        for i in 0..left.len() {
-            let task = left.remove(i);
+        for i in 0..rest.len() {
+            let task = rest.remove(i);
             let of = instance.tasks()[task];
-            let start = earliest(instance, &of, placed);
-            placed.push((of, start));
+            let start = earliest(instance, &of, placements);
+            placements.push((of, start));
             at.push(task);
-            inner(instance, placed, at, left, cost + of.delay_cost(start), best);
+            inner(instance, placements, at, rest, cost + of.delay_cost(start), best);
             at.pop();
-            placed.pop();
-            left.insert(i, task);
+            placements.pop();
+            rest.insert(i, task);
         }
     }
-    inner(instance, placed, &mut Vec::new(), left, cost, best);
+    inner(instance, placements, &mut Vec::new(), rest, cost, best);
 }
 
 /// The optimum by trying every start of every task up to this one's cost; for very small instances.
 pub(crate) fn optimum_by_starts(instance: &Instance, at_most: f64) -> f64 {
-    fn inner(instance: &Instance, at: usize, placed: &mut Vec<(HeadroomTask, i64)>, cost: f64, best: &mut f64) {
+    fn inner(instance: &Instance, at: usize, placements: &mut Vec<(HeadroomTask, i64)>, cost: f64, best: &mut f64) {
         let Some(&task) = instance.tasks().get(at) else {
             *best = best.min(cost);
             return;
@@ -121,14 +121,15 @@ pub(crate) fn optimum_by_starts(instance: &Instance, at_most: f64) -> f64 {
         let mut start = task.release;
         while cost + task.delay_cost(start) < *best - 1e-9 {
             let free = (start..start + task.run).all(|second| {
-                let used = placed.iter().filter(|(other, at)| (*at..at + other.run).contains(&second));
-                used.map(|(other, _)| i64::from(other.procs)).sum::<i64>() + i64::from(task.procs)
+                let neighbours =
+                    placements.iter().filter(|(neighbour, at)| (*at..at + neighbour.run).contains(&second));
+                neighbours.map(|(neighbour, _)| i64::from(neighbour.procs)).sum::<i64>() + i64::from(task.procs)
                     <= instance.capacity().procs_at(second)
             });
             if free {
-                placed.push((task, start));
-                inner(instance, at + 1, placed, cost + task.delay_cost(start), best);
-                placed.pop();
+                placements.push((task, start));
+                inner(instance, at + 1, placements, cost + task.delay_cost(start), best);
+                placements.pop();
             }
             if task.weight.over == 0 && start > 400 {
                 break;

@@ -21,16 +21,16 @@ fn rows(policy: &str, workload: &Workload, outages: &Outages) -> Vec<JobRow> {
     let spec: PolicySpec = policy.parse().expect("a policy");
     let config = MetricsConfig { keep_jobs: true, ..MetricsConfig::light_config() };
     let experiment = Experiment::new(&spec, workload).with_outages(Some(outages)).with_metrics(config);
-    let mut measured = experiment.run(&mut ()).expect("simulates").expect("not stopped");
-    measured.report.take_schedule().expect("asked for")
+    let mut result = experiment.run(&mut ()).expect("simulates").expect("not stopped");
+    result.report.take_schedule().expect("asked for")
 }
 
 fn floors(case: &HeadroomCase, rows: &[JobRow]) -> [f64; 2] {
     let begin = case.extract_starts(rows).or_else(|| case.plain_schedule(rows)).expect("a schedule to begin with");
     [Relaxation::Windows, Relaxation::Seconds].map(|relaxation| {
-        let how = Ascent { relaxation, grids: vec![(3600, 60), (900, 40)], threads: 1 };
+        let ascent = Ascent { relaxation, grids: vec![(3600, 60), (900, 40)], threads: 1 };
         case.mean_measure(
-            ascend_prices(&case.instance, &begin, &how, &|_| true).certify_floor(&case.instance).floor_value(),
+            ascend_prices(&case.instance, &begin, &ascent, &|_| true).certify_floor(&case.instance).floor_value(),
         )
     })
 }
@@ -41,32 +41,32 @@ fn kinds() -> impl Iterator<Item = &'static PolicyKind> {
 
 #[test]
 fn no_policy_beats_its_floor() {
-    let none = Outages::default();
-    let mut compared = 0;
+    let outages = Outages::default();
+    let mut comparisons = 0;
     for seed in 1..=6 {
         for load in [0.8, 1.2] {
             let workload = workload(seed, load);
-            let easy = rows("easy", &workload, &none);
+            let easy = rows("easy", &workload, &outages);
             for measure in DelayMeasure::ALL {
-                let case = HeadroomCase::from_rows(&workload, &easy, (&none, false), (measure, JobSelection::All))
+                let case = HeadroomCase::from_rows(&workload, &easy, (&outages, false), (measure, JobSelection::All))
                     .expect("a floor");
                 let [windows, seconds] = floors(&case, &easy);
                 assert!(windows > 0.0 && windows >= seconds * 0.8, "{windows} {seconds}");
                 let names = kinds().map(|kind| kind.name.to_string());
                 let clairvoyant = ["sjf-perfect", "easy(order=saf,backfill=saf,predict=perfect)", "perfect"];
                 for policy in names.chain(clairvoyant.map(String::from)) {
-                    let rows = rows(&policy, &workload, &none);
+                    let rows = rows(&policy, &workload, &outages);
                     assert_eq!(case.count_differing(&rows), 0, "{policy}");
                     let suspends = rows.iter().any(|row| row.suspensions > 0);
                     let floor = if suspends { seconds } else { windows };
                     let judgement = case.judge_schedule(&rows);
                     assert!(judgement >= floor, "{policy} {judgement} beats {floor} by {measure:?}");
-                    compared += 1;
+                    comparisons += 1;
                 }
             }
         }
     }
-    assert!(compared >= 6 * 2 * 3 * 10, "{compared}");
+    assert!(comparisons >= 6 * 2 * 3 * 10, "{comparisons}");
 }
 
 /// Outages, a busy beginning and eligible times: floors hold for every policy that hears of them.
@@ -86,20 +86,20 @@ fn floors_hold_where_more_happens() {
             ],
         );
         let outages = outages.expect("possible");
-        let mut known = Circumstances { begin: Some(begin), ..Circumstances::default() };
+        let mut circumstances = Circumstances { begin: Some(begin), ..Circumstances::default() };
         let mut busy = 0;
         for at in 0..plain.len() {
             let id = JobId(at as u32);
             let (job, truth) = (plain.job(id), &plain.truth()[at]);
             if job.submit <= begin && job.submit + truth.run > begin && busy + job.procs <= 64 {
                 busy += job.procs;
-                known.here.insert(id, Adopted::Running { since: job.submit, on: None });
+                circumstances.here.insert(id, Adopted::Running { since: job.submit, on: None });
             } else if at % 5 == 0 {
-                known.eligible.insert(id, job.submit + Span(1_000 * (at as i64 % 13)));
+                circumstances.eligible.insert(id, job.submit + Span(1_000 * (at as i64 % 13)));
             }
         }
         assert!(busy > 0);
-        let workload = plain.with_circumstances(known).expect("possible");
+        let workload = plain.with_circumstances(circumstances).expect("possible");
         let easy = rows("easy", &workload, &outages);
         for measure in [DelayMeasure::Wait, DelayMeasure::BoundedSlowdown] {
             let case = HeadroomCase::from_rows(&workload, &easy, (&outages, false), (measure, JobSelection::All))
@@ -114,8 +114,8 @@ fn floors_hold_where_more_happens() {
                 assert!(judgement >= floor, "{policy} {judgement} beats {floor} by {measure:?}, seed {seed}");
             }
             if let Some(begin) = case.extract_starts(&easy).or_else(|| case.plain_schedule(&easy)) {
-                let how = HeadroomSearch { limit: TimeLimit::Trials(2_000), ..HeadroomSearch::default() };
-                let solution = search_schedule(&case.instance, &begin, &how, &|_| true).expect("feasible");
+                let settings = HeadroomSearch { limit: TimeLimit::Trials(2_000), ..HeadroomSearch::default() };
+                let solution = search_schedule(&case.instance, &begin, &settings, &|_| true).expect("feasible");
                 let found_rows = case.schedule_rows(&easy, &solution.schedule);
                 let judgement = case.judge_schedule(&found_rows);
                 assert!(
@@ -131,33 +131,33 @@ fn floors_hold_where_more_happens() {
 /// The schedule found, told as a simulation would: every job once, never too many at a time.
 #[test]
 fn a_replay_tells_what_the_rows_say() {
-    let (none, workload) = (Outages::default(), workload(3, 1.1));
-    let easy = rows("easy", &workload, &none);
-    let mut simulated = Segments::default();
+    let (outages, workload) = (Outages::default(), workload(3, 1.1));
+    let easy = rows("easy", &workload, &outages);
+    let mut sim_segments = Segments::default();
     let spec: PolicySpec = "easy".parse().expect("a policy");
-    Experiment::new(&spec, &workload).run(&mut simulated).expect("simulates");
-    let mut replayed = Segments::default();
-    replay_rows(&workload, &easy, &none, &mut replayed);
-    let sorted = |segments: Segments| {
+    Experiment::new(&spec, &workload).run(&mut sim_segments).expect("simulates");
+    let mut replay_segments = Segments::default();
+    replay_rows(&workload, &easy, &outages, &mut replay_segments);
+    let sort_segments = |segments: Segments| {
         let mut list: Vec<_> = segments.list.into_iter().map(|s| (s.job, s.start, s.end, s.procs)).collect();
         list.sort_unstable();
         list
     };
-    assert_eq!(sorted(replayed), sorted(simulated));
+    assert_eq!(sort_segments(replay_segments), sort_segments(sim_segments));
 }
 
 #[test]
 fn what_has_no_common_floor_is_refused() {
-    let (none, workload) = (Outages::default(), workload(1, 0.9));
-    let easy = rows("easy", &workload, &none);
+    let (outages, workload) = (Outages::default(), workload(1, 0.9));
+    let easy = rows("easy", &workload, &outages);
     let of = |workload: &Workload, feedback, selection| {
-        HeadroomCase::from_rows(workload, &easy, (&none, feedback), (DelayMeasure::Wait, selection)).map(|_| ())
+        HeadroomCase::from_rows(workload, &easy, (&outages, feedback), (DelayMeasure::Wait, selection)).map(|_| ())
     };
     assert_eq!(of(&workload, true, JobSelection::All), Err(Refused::Feedback));
     assert_eq!(of(&workload, false, JobSelection::Tsafrir), Err(Refused::Trim(JobSelection::Tsafrir)));
     assert_eq!(of(&workload, false, JobSelection::All), Ok(()));
     // Other run times are other jobs.
-    let case = HeadroomCase::from_rows(&workload, &easy, (&none, false), (DelayMeasure::Wait, JobSelection::All))
+    let case = HeadroomCase::from_rows(&workload, &easy, (&outages, false), (DelayMeasure::Wait, JobSelection::All))
         .expect("a floor");
     let mut longer = easy.clone();
     longer[7].ran += Span(1);

@@ -12,7 +12,7 @@ fn trials(most: u64) -> HeadroomSearch {
 
 #[test]
 fn small_instances_are_solved() {
-    let (mut solved, mut of) = (0, 0);
+    let (mut hits, mut of) = (0, 0);
     for seed in 0..300 {
         let mut random = Random::new(20_000 + seed);
         let instance = instance(&mut random, seed % 3 == 0);
@@ -30,10 +30,10 @@ fn small_instances_are_solved() {
         // The optimum starts jobs that run for no time where no processor is free.
         if instance.tasks().iter().all(|task| task.run > 0) {
             of += 1;
-            solved += i32::from(solution.cost <= best * (1.0 + 1e-9) + 1e-9);
+            hits += i32::from(solution.cost <= best * (1.0 + 1e-9) + 1e-9);
         }
     }
-    assert!(of > 50 && 10 * solved >= 9 * of, "{solved} of {of}");
+    assert!(of > 50 && 10 * hits >= 9 * of, "{hits} of {of}");
 }
 
 #[test]
@@ -58,19 +58,19 @@ fn the_same_trials_give_the_same_schedule_and_more_are_no_worse_than_the_beginni
     let instance = Instance::new(CapacitySteps::with_reductions(24, &[(5_000, 9_000, 8)]), tasks).expect("possible");
     let begin = TaskSchedule::in_order(&instance);
     let of = |seed, most| {
-        let how = HeadroomSearch { seed, ..trials(most) };
-        search_schedule(&instance, &begin, &how, &|_| true).expect("feasible")
+        let settings = HeadroomSearch { seed, ..trials(most) };
+        search_schedule(&instance, &begin, &settings, &|_| true).expect("feasible")
     };
-    let (one, again, other) = (of(1, 3_000), of(1, 3_000), of(2, 3_000));
-    assert_eq!((&one.schedule, one.cost), (&again.schedule, again.cost));
-    assert_ne!(one.schedule, other.schedule);
-    assert!(one.cost < 0.8 * instance.schedule_cost(&begin), "{} of {}", one.cost, instance.schedule_cost(&begin));
+    let (first, again, rival) = (of(1, 3_000), of(1, 3_000), of(2, 3_000));
+    assert_eq!((&first.schedule, first.cost), (&again.schedule, again.cost));
+    assert_ne!(first.schedule, rival.schedule);
+    assert!(first.cost < 0.8 * instance.schedule_cost(&begin), "{} of {}", first.cost, instance.schedule_cost(&begin));
     for (at, task) in instance.tasks().iter().enumerate().filter(|(_, task)| task.fixed) {
-        assert_eq!(one.schedule.starts[at], begin.starts[at], "{task:?}");
+        assert_eq!(first.schedule.starts[at], begin.starts[at], "{task:?}");
     }
     // Stopped at once it gives back the beginning.
-    let how = trials(3_000);
-    let early_solution = search_schedule(&instance, &begin, &how, &|_| false).expect("feasible");
+    let settings = trials(3_000);
+    let early_solution = search_schedule(&instance, &begin, &settings, &|_| false).expect("feasible");
     assert!(early_solution.stopped && early_solution.cost == instance.schedule_cost(&begin));
 }
 
@@ -90,14 +90,14 @@ fn parts_that_are_searched_at_once_fit_together() {
     let begin = TaskSchedule::in_order(&instance);
     for threads in [2, 3, 7] {
         let limit = TimeLimit::Time(std::time::Duration::from_millis(900));
-        let how = HeadroomSearch { limit, threads, ..HeadroomSearch::default() };
-        let best = search_schedule(&instance, &begin, &how, &|_| true).expect("feasible");
+        let settings = HeadroomSearch { limit, threads, ..HeadroomSearch::default() };
+        let best = search_schedule(&instance, &begin, &settings, &|_| true).expect("feasible");
         assert_eq!(best.schedule.check_starts(&instance), Ok(()));
         assert!(best.cost <= instance.schedule_cost(&begin));
         for (at, task) in instance.tasks().iter().enumerate().filter(|(_, task)| task.fixed) {
             assert_eq!(best.schedule.starts[at], begin.starts[at], "{task:?}");
         }
-        let early_solution = search_schedule(&instance, &begin, &how, &|_| false).expect("feasible");
+        let early_solution = search_schedule(&instance, &begin, &settings, &|_| false).expect("feasible");
         assert!(early_solution.stopped && early_solution.cost == instance.schedule_cost(&begin));
     }
 }
@@ -106,9 +106,9 @@ fn parts_that_are_searched_at_once_fit_together() {
 fn what_is_infeasible_is_said() {
     let tasks = vec![DelayMeasure::Wait.make_task(0, 3, 10); 2];
     let instance = Instance::new(CapacitySteps::from_constant(4), tasks).expect("possible");
-    let both = TaskSchedule { starts: vec![0, 9] };
-    assert_eq!(both.check_starts(&instance), Err(Infeasible::TooMany { time: 9, used: 6, there: 4 }));
-    assert!(search_schedule(&instance, &both, &trials(1), &|_| true).is_err());
+    let schedule = TaskSchedule { starts: vec![0, 9] };
+    assert_eq!(schedule.check_starts(&instance), Err(Infeasible::TooMany { time: 9, used: 6, there: 4 }));
+    assert!(search_schedule(&instance, &schedule, &trials(1), &|_| true).is_err());
     let early = TaskSchedule { starts: vec![-1, 10] };
     assert_eq!(early.check_starts(&instance), Err(Infeasible::TooEarly { task: 0 }));
 }

@@ -205,7 +205,7 @@ impl LiveDocument {
         let mut machine = MachineSummary { procs: 0, free: 0, offline: 0, nodes: 0, up: 0 };
         for state in &states {
             state.jobs.iter().for_each(|(&place, count)| *jobs.entry(place).or_insert(0) += count);
-            state.left_out.iter().for_each(|(why, count)| *left_out.entry(why.clone()).or_insert(0) += count);
+            state.left_out.iter().for_each(|(reason, count)| *left_out.entry(reason.clone()).or_insert(0) += count);
             machine.add_summary(&state.machine);
         }
         let in_flight = states.iter().map(|state| state.in_flight).sum();
@@ -232,23 +232,23 @@ impl LiveDocument {
 }
 
 impl MachineSummary {
-    fn add_summary(&mut self, other: &MachineSummary) {
-        self.procs += other.procs;
-        self.free += other.free;
-        self.offline += other.offline;
-        self.nodes += other.nodes;
-        self.up += other.up;
+    fn add_summary(&mut self, summary: &MachineSummary) {
+        self.procs += summary.procs;
+        self.free += summary.free;
+        self.offline += summary.offline;
+        self.nodes += summary.nodes;
+        self.up += summary.up;
     }
 }
 
 /// Rows of all sets; those of one set stay in their order.
 fn merge_rows<R>(
-    all: &[SetSource<'_>],
+    sources: &[SetSource<'_>],
     rows: impl Fn(&SetSource<'_>) -> Vec<R>,
     order: impl Fn(&R) -> (bool, i64),
 ) -> Vec<R> {
-    let mut all_rows: Vec<R> = all.iter().flat_map(rows).collect();
-    if all.len() > 1 {
+    let mut all_rows: Vec<R> = sources.iter().flat_map(rows).collect();
+    if sources.len() > 1 {
         all_rows.sort_by_key(order);
         all_rows.truncate(ROWS);
     }

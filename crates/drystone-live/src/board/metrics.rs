@@ -110,8 +110,8 @@ fn write_gauges(document: &LiveDocument, page: &mut Page) {
     if !document.left_out.is_empty() {
         page.begin_family(MetricType::Gauge, "left_to_cluster", "pending jobs that are the cluster's to start");
     }
-    for (why, count) in &document.left_out {
-        page.write_sample("left_to_cluster", &[("why", why.as_str())], *count as f64);
+    for (reason, count) in &document.left_out {
+        page.write_sample("left_to_cluster", &[("why", reason.as_str())], *count as f64);
     }
     page.begin_family(MetricType::Gauge, "info", "version, policy and cluster of the daemon");
     let labels = [("version", document.drystone), ("policy", &document.policy), ("cluster", &document.cluster)];

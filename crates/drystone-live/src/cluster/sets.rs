@@ -44,11 +44,11 @@ pub fn seen_by<'a>(sets: &[DrivenSet], at: usize, snapshot: &'a ClusterSnapshot)
     let mut users: BTreeSet<&str> = BTreeSet::new();
     for fact in snapshot.jobs.iter().filter(|fact| own.owns_job(fact)) {
         let (JobDependencies::On(all) | JobDependencies::Any(all)) = &fact.depends else { continue };
-        for one in all {
-            if one.after == DependencyCondition::Alone {
+        for condition in all {
+            if condition.after == DependencyCondition::Alone {
                 users.insert(&fact.user);
             } else {
-                numbers.insert(one.id);
+                numbers.insert(condition.id);
             }
         }
     }

@@ -85,7 +85,7 @@ impl LiveDesk {
             heard,
             state,
         };
-        let sets = config.sets.iter().enumerate().filter(|&(other, _)| other != at);
+        let sets = config.sets.iter().enumerate().filter(|&(index, _)| index != at);
         let desk = LiveDesk {
             journal: SegmentWriter::begin_segment(&home.journal_folder(), begin)?,
             foretell: Foretell::new(&config.policy, now - wall).among_sets(config.sets.len()),

@@ -36,13 +36,13 @@ impl PointFaults {
 
     /// A point is passed. Returns whether the disk is to be full here.
     pub fn pass_point(&mut self, point: &'static str) -> bool {
-        let Some((at, nth, what)) = &self.plan else { return false };
+        let Some((at, nth, effect)) = &self.plan else { return false };
         let pass_count = self.passed.entry(point).or_insert(0);
         *pass_count += 1;
         if at != point || *pass_count != *nth {
             return false;
         }
-        match what {
+        match effect {
             FaultEffect::Kill => drop(kill(getpid(), Signal::SIGKILL)),
             FaultEffect::Stop => drop(kill(getpid(), Signal::SIGSTOP)),
             FaultEffect::Full => return true,
@@ -52,8 +52,8 @@ impl PointFaults {
 }
 
 fn parse(text: &str) -> Option<(String, u32, FaultEffect)> {
-    let [point, nth, what] = text.split(':').collect::<Vec<_>>()[..] else { return None };
-    let effect = match what {
+    let [point, nth, word] = text.split(':').collect::<Vec<_>>()[..] else { return None };
+    let effect = match word {
         "kill" => FaultEffect::Kill,
         "stop" => FaultEffect::Stop,
         "full" => FaultEffect::Full,

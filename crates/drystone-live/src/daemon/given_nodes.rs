@@ -13,8 +13,8 @@ impl<C: Cluster, K: DaemonClock> Daemon<C, K> {
     /// jobs that could give nodes, once.
     pub(super) fn note_given_nodes(&mut self, at: usize, output: &CoreOutput) -> Result<(), LiveError> {
         let mut givers: Vec<(JobKey, u32)> = Vec::new();
-        for decided in &output.decided {
-            match (decided.action, decided.key) {
+        for decision in &output.decided {
+            match (decision.action, decision.key) {
                 (Action::Resize { procs, .. }, Some(key)) => givers.push((key, procs)),
                 (Action::Start { why: StartReason::Head, .. }, Some(head)) => {
                     for (giver, procs) in std::mem::take(&mut givers) {

@@ -132,21 +132,25 @@ impl<C: Cluster, K: DaemonClock> Daemon<C, K> {
         let mut desk_beginnings = desk_results.collect::<Result<Vec<_>, LiveError>>()?;
         // Where no journal says how far the wake file was read, the ledger has the words up to its
         // own position.
-        for begun in desk_beginnings.iter_mut().filter(|begun| begun.desk.heard == WakePosition::default()) {
-            begun.desk.heard = ledger.standing().heard;
+        for beginning in desk_beginnings.iter_mut().filter(|beginning| beginning.desk.heard == WakePosition::default())
+        {
+            beginning.desk.heard = ledger.standing().heard;
         }
         config.home.note_partitions(&config.sets).map_err(LiveError::io_error(config.home.state_folder().display()))?;
         config.home.note_sets(&config.sets).map_err(LiveError::io_error(config.home.state_folder().display()))?;
         // From where the first of them reads on; what others have read before they pass over.
-        let heard_position =
-            desk_beginnings.iter().map(|begun| begun.desk.heard).reduce(WakePosition::earlier_of).unwrap_or_default();
+        let heard_position = desk_beginnings
+            .iter()
+            .map(|beginning| beginning.desk.heard)
+            .reduce(WakePosition::earlier_of)
+            .unwrap_or_default();
         let wake = Wake::open(config.home.wake_path(), heard_position, config.waker)
             .map_err(LiveError::io_error(config.home.wake_path().display()))?;
         let mut desks = Vec::new();
         let mut first = Vec::new();
-        for begun in desk_beginnings {
-            desks.push(begun.desk);
-            first.push((begun.notes, begun.inputs));
+        for beginning in desk_beginnings {
+            desks.push(beginning.desk);
+            first.push((beginning.notes, beginning.inputs));
         }
         let layouts = desks.iter().flat_map(|desk| desk.core.tracker().layout().nodes());
         let known_nodes: BTreeSet<String> = layouts.map(|(name, _)| name.to_string()).collect();
@@ -313,8 +317,8 @@ impl<C: Cluster, K: DaemonClock> Daemon<C, K> {
     /// Returns the set for which something is due without a look, and the time of that. The last
     /// look must not be old.
     fn tick_due(&self) -> Option<(usize, Stamp)> {
-        let fresh = self.heard.is_some_and(|heard| {
-            self.clock.steady_time().saturating_sub(heard) <= self.budget.look_period() + Duration::from_secs(2)
+        let fresh = self.heard.is_some_and(|contact| {
+            self.clock.steady_time().saturating_sub(contact) <= self.budget.look_period() + Duration::from_secs(2)
         });
         (0..self.desks.len()).filter(|_| fresh).find_map(|at| {
             let stamp = self.current_stamp(at);

@@ -82,11 +82,11 @@ pub fn resume_daemon(
         )?);
     };
     let (records, _) = journal::read_entries(&last.path)?;
-    let why = match records.first() {
+    let reason = match records.first() {
         Some(JournalRecord::Begin(begin)) => match find_difference(begin, &settings, &layout, policy) {
-            Some(why) => why,
+            Some(reason) => reason,
             None => match load_core(home, &last.path, begin, records.get(1..).unwrap_or_default()) {
-                Ok((core, heard)) => return Ok(goes_on(core, heard, wall)?),
+                Ok((core, position)) => return Ok(goes_on(core, position, wall)?),
                 Err(JournalError::Core(error)) => format!("the saved state cannot be read ({error})"),
                 Err(error) => return Err(error.into()),
             },
@@ -95,30 +95,37 @@ pub fn resume_daemon(
     };
     let heard_position = find_heard(&records).unwrap_or_default();
     let own = [(None, home.journal_folder())];
-    Ok(learn_from_journals(&own, Some(why), Core::new(settings, layout, policy), heard_position, wall)?)
+    Ok(learn_from_journals(&own, Some(reason), Core::new(settings, layout, policy), heard_position, wall)?)
 }
 
 /// Starts without a state, with what these journals teach; `why`: reason why there is none.
 fn learn_from_journals(
     journals: &[(Option<String>, PathBuf)],
-    why: Option<String>,
+    reason: Option<String>,
     core: Core,
-    heard: WakePosition,
+    position: WakePosition,
     wall: i64,
 ) -> Result<ResumeHistory, JournalError> {
     let (jobs, taught_count) = gather_past_jobs(journals)?;
-    if jobs.is_empty() && why.is_none() {
-        return Ok(ResumeHistory { core, inputs: Vec::new(), state: None, heard, now: wall, notes: Vec::new() });
+    if jobs.is_empty() && reason.is_none() {
+        return Ok(ResumeHistory {
+            core,
+            inputs: Vec::new(),
+            state: None,
+            heard: position,
+            now: wall,
+            notes: Vec::new(),
+        });
     }
-    let why = why.unwrap_or_else(|| "this set of nodes has no journal yet".into());
+    let reason_text = reason.unwrap_or_else(|| "this set of nodes has no journal yet".into());
     let notes = vec![format!(
-        "{why}: jobs are adopted as they are, and jobs of the journal that teach predictors: {taught_count}"
+        "{reason_text}: jobs are adopted as they are, and jobs of the journal that teach predictors: {taught_count}"
     )];
     let inputs = if jobs.is_empty() { Vec::new() } else { vec![CoreInput::Taught { offset: 0, jobs }] };
     let latest =
         inputs.iter().filter_map(|input| if let CoreInput::Taught { jobs, .. } = input { jobs.last() } else { None });
     let now = latest.map(|job| job.end).max().unwrap_or(wall).max(wall);
-    Ok(ResumeHistory { core, inputs, state: None, heard, now, notes })
+    Ok(ResumeHistory { core, inputs, state: None, heard: position, now, notes })
 }
 
 /// Returns the reason why a daemon cannot continue from a segment.
@@ -151,12 +158,12 @@ fn load_core(
     let mut core = journal::core_of(&Begin { state: None, ..begin.clone() })?;
     let saved_snapshot =
         SavedSnapshot::read_snapshot(&home.snapshot_path()).filter(|snapshot| snapshot.segment == name);
-    if let Some(saved) = saved_snapshot
-        && core.load(&saved.state).is_ok()
+    if let Some(snapshot) = saved_snapshot
+        && core.load(&snapshot.state).is_ok()
     {
-        let (rest, _) = journal::entries_from(path, saved.offset)?;
+        let (rest, _) = journal::entries_from(path, snapshot.offset)?;
         feed_records(&mut core, &rest)?;
-        return Ok((core, find_heard(&rest).unwrap_or(saved.heard)));
+        return Ok((core, find_heard(&rest).unwrap_or(snapshot.heard)));
     }
     let mut core = journal::core_of(begin)?;
     feed_records(&mut core, records)?;
@@ -187,12 +194,12 @@ fn feed_records(core: &mut Core, records: &[JournalRecord]) -> Result<(), Journa
     Ok(())
 }
 
-fn goes_on(core: Core, heard: WakePosition, wall: i64) -> Result<ResumeHistory, CoreError> {
+fn goes_on(core: Core, position: WakePosition, wall: i64) -> Result<ResumeHistory, CoreError> {
     let now = core.session().view().current_time().0.max(wall);
     let steady = core.tracker().answered_time();
     let state = Some(core.save()?);
     let inputs = vec![CoreInput::Restarted(Stamp { now, steady })];
-    Ok(ResumeHistory { core, inputs, state, heard, now, notes: Vec::new() })
+    Ok(ResumeHistory { core, inputs, state, heard: position, now, notes: Vec::new() })
 }
 
 /// The last jobs of journals, in the order of their ends, and how many there are.

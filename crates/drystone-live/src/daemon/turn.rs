@@ -78,7 +78,7 @@ impl<C: Cluster, K: DaemonClock> Daemon<C, K> {
         let now = self.clock.steady_time();
         let took = now.saturating_sub(begin_time);
         if took >= LONG {
-            let answer = self.heard.map_or(took, |heard| heard.saturating_sub(begin_time));
+            let answer = self.heard.map_or(took, |contact| contact.saturating_sub(begin_time));
             tracing::warn!(seconds = took.as_secs_f64(), answer = answer.as_secs_f64(), "a look took long");
         }
         let own = processor_time();
@@ -224,11 +224,14 @@ impl<C: Cluster, K: DaemonClock> Daemon<C, K> {
         }
         let desk = &mut self.desks[at];
         let new = desk.core.tracker().hopeless_jobs().into_iter().find(|(key, _)| !desk.hopeless.contains(key));
-        let Some((key, why)) = new else { return Ok(()) };
+        let Some((key, reason)) = new else { return Ok(()) };
         desk.hopeless.insert(key);
-        tracing::warn!(job = key.name(), why = why.reason_text(), "cannot start");
-        let text =
-            format!("job {} cannot start: {}; it is tried again after growing pauses", key.name(), why.reason_text());
+        tracing::warn!(job = key.name(), why = reason.reason_text(), "cannot start");
+        let text = format!(
+            "job {} cannot start: {}; it is tried again after growing pauses",
+            key.name(),
+            reason.reason_text()
+        );
         self.note_of(at, &text)
     }
 
@@ -256,14 +259,14 @@ impl<C: Cluster, K: DaemonClock> Daemon<C, K> {
     }
 
     /// Notes users' holds from before the daemon came, of which no hook told.
-    fn note_holds(&mut self, at: usize, held: &BTreeSet<u64>) -> Result<(), LiveError> {
-        if self.config.mode == DaemonMode::Shadow || held.is_empty() {
+    fn note_holds(&mut self, at: usize, holds: &BTreeSet<u64>) -> Result<(), LiveError> {
+        if self.config.mode == DaemonMode::Shadow || holds.is_empty() {
             return Ok(());
         }
         let (standing, tracker) = (self.ledger.standing(), self.desks[at].core.tracker());
-        let is_theirs = |key: &JobKey| tracker.find_job(*key).is_some_and(|tracked| tracked.user_hold);
+        let is_theirs = |key: &JobKey| tracker.find_job(*key).is_some_and(|job| job.user_hold);
         let mut entries = Vec::new();
-        for &id in held.iter().filter(|&&id| !standing.users.knows_job(id)) {
+        for &id in holds.iter().filter(|&&id| !standing.users.knows_job(id)) {
             let keys: Vec<JobKey> = tracker.mirror().of_array(id).flat_map(JobFact::job_keys).collect();
             if keys.iter().all(is_theirs) {
                 entries.push(LedgerLine::UserHold(JobName { id, task: None }));
@@ -330,7 +333,7 @@ impl<C: Cluster, K: DaemonClock> Daemon<C, K> {
         }
         let now = self.clock.steady_time();
         // From one answer to the next, as long as none is missing between them.
-        self.answered += self.heard.map_or(Duration::from_millis(1), |heard| now.saturating_sub(heard));
+        self.answered += self.heard.map_or(Duration::from_millis(1), |contact| now.saturating_sub(contact));
         (self.heard, self.backoff, self.stats.silent) = (Some(now), BACKOFF.0, false);
         self.stats.looks += 1;
     }
@@ -420,9 +423,8 @@ impl<C: Cluster, K: DaemonClock> Daemon<C, K> {
             LedgerLine::Pinned(key) => !standing.pinned.contains(key),
             _ => true,
         };
-        let is_user_held = |key| {
-            self.desks.iter().any(|desk| desk.core.tracker().find_job(key).is_some_and(|tracked| tracked.user_hold))
-        };
+        let is_user_held =
+            |key| self.desks.iter().any(|desk| desk.core.tracker().find_job(key).is_some_and(|job| job.user_hold));
         let is_said_held = |key| standing.users.is_held(key) || standing.operators.is_held(key);
         let release_line = |order: &ClusterOrder| match *order {
             ClusterOrder::Hold(key) if is_said_held(key) && !is_user_held(key) => {
@@ -438,8 +440,8 @@ impl<C: Cluster, K: DaemonClock> Daemon<C, K> {
 
     fn count_output(&mut self, at: usize, output: &CoreOutput) {
         self.stats.decisions += u64::from(!output.decided.is_empty());
-        for decided in &output.decided {
-            if let (Action::Start { why, .. }, Some(key)) = (decided.action, decided.key) {
+        for decision in &output.decided {
+            if let (Action::Start { why, .. }, Some(key)) = (decision.action, decision.key) {
                 let would = self.config.mode == DaemonMode::Shadow;
                 // A shadow proposes a start at each look until the cluster starts the job.
                 if would && !self.desks[at].proposed.insert(key) {
@@ -643,7 +645,7 @@ impl<C: Cluster, K: DaemonClock> Daemon<C, K> {
             config: &self.config,
             wall: self.clock.wall_seconds(),
         });
-        if self.written.is_none_or(|written| now.saturating_sub(written) >= TELL_NOBODY) {
+        if self.written.is_none_or(|last_write| now.saturating_sub(last_write) >= TELL_NOBODY) {
             self.written = Some(now);
             let path = self.config.home.status_path();
             let result = write_whole(&path, text.as_bytes(), false);

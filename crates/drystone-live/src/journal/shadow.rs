@@ -56,10 +56,10 @@ pub fn shadow_journal(folder: &Path, policy: &PolicySpec, by_count: bool) -> Res
         core.take_input(&CoreInput::Facts { stamp, delta, told: messages, heard: WakePosition::default() })?;
         outcome.looks += 1;
         for job in core.tracker().recent_jobs() {
-            if let (Some(started), Some(wanted)) = (job.story.started, job.story.wanted)
-                && started >= wanted
+            if let (Some(start), Some(plan)) = (job.story.started, job.story.wanted)
+                && start >= plan
             {
-                gains.insert(job.key, (started - wanted).0);
+                gains.insert(job.key, (start - plan).0);
             }
         }
     }

@@ -262,19 +262,19 @@ impl ActionLedger {
     ///
     /// # Errors
     /// It cannot be written; the old one stays.
-    pub fn forget_jobs(&mut self, live: impl Fn(&JobKey) -> bool, numbered: impl Fn(u64) -> bool) -> io::Result<()> {
+    pub fn forget_jobs(&mut self, live: impl Fn(&JobKey) -> bool, has_number: impl Fn(u64) -> bool) -> io::Result<()> {
         let size =
             |s: &LedgerStanding| s.held.len() + s.marked.len() + s.suspended.len() + s.pinned.len() + s.users.len();
         if self.lines < 1_000 && size(&self.standing) < 1_000 {
             return Ok(());
         }
         self.standing.held.retain(&live);
-        self.standing.marked.retain(|key| numbered(key.id));
-        self.standing.overwritten.retain(|name| numbered(name.id));
+        self.standing.marked.retain(|key| has_number(key.id));
+        self.standing.overwritten.retain(|name| has_number(name.id));
         self.standing.suspended.retain(&live);
         self.standing.pinned.retain(&live);
-        self.standing.users.retain(|name| numbered(name.id));
-        self.standing.operators.retain(|name| numbered(name.id));
+        self.standing.users.retain(|name| has_number(name.id));
+        self.standing.operators.retain(|name| has_number(name.id));
         self.rewrite_file()
     }
 
@@ -342,17 +342,20 @@ mod tests {
     fn operators_holds_outlive_a_hand_back() {
         let folder = tempfile::tempdir().expect("a folder");
         let path = folder.path().join("ledger");
-        let (held_name, freed) = (JobName { id: 4, task: None }, JobName { id: 5, task: Some(2) });
+        let (held_name, free_name) = (JobName { id: 4, task: None }, JobName { id: 5, task: Some(2) });
         let mut ledger = ActionLedger::open(path.clone()).expect("begun");
-        let lines =
-            [LedgerLine::OperatorHold(held_name), LedgerLine::UserRelease(held_name), LedgerLine::OperatorHold(freed)];
+        let lines = [
+            LedgerLine::OperatorHold(held_name),
+            LedgerLine::UserRelease(held_name),
+            LedgerLine::OperatorHold(free_name),
+        ];
         ledger.add_entries(&lines).expect("written");
-        ledger.add_entries(&[LedgerLine::OperatorRelease(freed)]).expect("written");
+        ledger.add_entries(&[LedgerLine::OperatorRelease(free_name)]).expect("written");
         let check = |standing: &LedgerStanding| {
             let key = |name: JobName| JobKey { id: name.id, task: name.task, submit: 7 };
             let words = |name| (standing.users.last_word(key(name)), standing.operators.is_held(key(name)));
             assert_eq!(words(held_name), (Some(false), true));
-            assert!(!standing.users.is_held(key(freed)) && !standing.operators.is_held(key(freed)));
+            assert!(!standing.users.is_held(key(free_name)) && !standing.operators.is_held(key(free_name)));
         };
         check(&ActionLedger::read_ledger(&path).expect("read"));
         // Opening writes what is known once more.

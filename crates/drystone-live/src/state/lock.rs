@@ -25,7 +25,7 @@ impl Lock {
     ///
     /// # Errors
     /// Another process, which is named, has it; or it cannot be opened.
-    pub fn take_lock(path: &Path, who: &str) -> Result<Lock, LockError> {
+    pub fn take_lock(path: &Path, owner: &str) -> Result<Lock, LockError> {
         let mut file = File::options().create(true).read(true).write(true).truncate(false).open(path)?;
         match file.try_lock() {
             Ok(()) => {}
@@ -38,7 +38,7 @@ impl Lock {
         }
         file.set_len(0)?;
         file.rewind()?;
-        file.write_all(who.as_bytes())?;
+        file.write_all(owner.as_bytes())?;
         file.flush()?;
         Ok(Lock { _file: file })
     }

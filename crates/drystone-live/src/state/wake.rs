@@ -188,8 +188,8 @@ mod tests {
         add("release 21\n");
         let since = wake.position();
         assert_eq!(read_lines(&mut Wake::open(path.clone(), since, None).expect("opened")), ["release 21"]);
-        let other = WakePosition { file: since.file + 1, ..since };
-        assert_eq!(read_lines(&mut Wake::open(path.clone(), other, None).expect("opened")).len(), 6);
+        let position = WakePosition { file: since.file + 1, ..since };
+        assert_eq!(read_lines(&mut Wake::open(path.clone(), position, None).expect("opened")).len(), 6);
         add(&"submit\n".repeat(200_000));
         assert_eq!(read_lines(&mut wake).len(), 200_001);
         assert!(std::fs::metadata(&path).expect("there").len() == 0 && !wake.is_new());

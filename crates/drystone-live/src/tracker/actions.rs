@@ -114,8 +114,8 @@ impl Tracker {
     }
 
     /// Remembers something that is ordered later.
-    fn plan_order(&mut self, t: &mut Tracked, what: Flying) {
-        t.flight = Some(Flight { what, since: self.stamp.steady, doubtful: false, tries: 1, seen: false });
+    fn plan_order(&mut self, t: &mut Tracked, step: Flying) {
+        t.flight = Some(Flight { what: step, since: self.stamp.steady, doubtful: false, tries: 1, seen: false });
     }
 
     fn suspend_job(&mut self, t: &mut Tracked, turn: &mut LookResult) {
@@ -207,10 +207,10 @@ impl Tracker {
         } else {
             self.is_crowded_out(t, &fact);
         }
-        if let Some((why, until)) = self.block_shape(t, &fact) {
+        if let Some((reason, until)) = self.block_shape(t, &fact) {
             self.timers.insert((until, t.key));
             turn.add_news(t.id, TrackerNews::Held(t.key));
-            (t.place, t.why) = (TrackedPlace::Held, Some(why));
+            (t.place, t.why) = (TrackedPlace::Held, Some(reason));
         }
     }
 

@@ -164,20 +164,21 @@ impl Tracker {
 
     /// Holds back jobs of this shape: one was released and did not start, for this reason.
     pub(super) fn could_not_start(&mut self, t: &Tracked, fact: &JobFact) {
-        let (why, pauses) = match fact.reason {
+        let (reason, pauses) = match fact.reason {
             PendingReason::PartitionClosed => (HoldReason::PartitionClosed, IMPOSSIBLE),
             PendingReason::Unsatisfiable => (HoldReason::Unsatisfiable, IMPOSSIBLE),
             PendingReason::NodesOut => (HoldReason::NodesOut, ROOM),
             _ => (HoldReason::Retry, ROOM),
         };
-        if why == HoldReason::Retry {
+        if reason == HoldReason::Retry {
             self.vain_since.get_or_insert(self.stamp.steady);
         }
         let shape = blocked_shape(t, fact);
         let failures = self.blocks.get(&shape).map_or(0, |block| block.failures);
         let pause = compute_pause(pauses, failures);
         let until = Time(self.stamp.now + pause);
-        let block = ShapeBlock { why, until, failures: failures + 1, ends_early: false, paused: until, open: None };
+        let block =
+            ShapeBlock { why: reason, until, failures: failures + 1, ends_early: false, paused: until, open: None };
         self.blocks.insert(shape.clone(), block);
         self.look_again_at(&[shape].into());
     }
@@ -187,14 +188,14 @@ impl Tracker {
     pub(super) fn is_crowded_out(&mut self, t: &Tracked, fact: &JobFact) {
         let shape = blocked_shape(t, fact);
         let failures = self.blocks.get(&shape).map_or(0, |block| block.failures);
-        let (why, pause, failures) = if !self.empty_room().take_room(&self.compute_need(t, fact, false)) {
+        let (reason, pause, failures) = if !self.empty_room().take_room(&self.compute_need(t, fact, false)) {
             (HoldReason::Unsatisfiable, compute_pause(IMPOSSIBLE, failures), failures + 1)
         } else if self.settings.names {
             (HoldReason::Retry, compute_pause(CHOSEN, failures), failures + 1)
         } else {
             (HoldReason::Retry, CROWDED, failures)
         };
-        self.block_early(shape, why, pause, failures);
+        self.block_early(shape, reason, pause, failures);
     }
 
     /// Holds back jobs of the same shape and account: the limit that stopped one stops them all,
@@ -209,7 +210,7 @@ impl Tracker {
             |t: &Tracked| t.flight.is_none() && matches!(t.place, TrackedPlace::Waiting | TrackedPlace::Held);
         let is_alike = |t: &Tracked| {
             let fact =
-                self.mirror.job_fact(t.key).filter(|other| other.user == fact.user && other.account == fact.account);
+                self.mirror.job_fact(t.key).filter(|peer| peer.user == fact.user && peer.account == fact.account);
             fact.is_some_and(|fact| fact.state == JobState::Pending && blocked_shape(t, fact) == limited_shape)
         };
         let tried_jobs = self.jobs.values().filter(|t| is_waiting(t) && t.retry.is_none() && is_alike(t));
@@ -231,12 +232,13 @@ impl Tracker {
 
     /// Holds back jobs of a shape until a node has room, at most for so many seconds. One look may
     /// refuse many jobs of a large array: its tasks are searched once.
-    fn block_early(&mut self, shape: BlockedShape, why: HoldReason, pause: i64, failures: u32) {
+    fn block_early(&mut self, shape: BlockedShape, reason: HoldReason, pause: i64, failures: u32) {
         let until = Time(self.stamp.now + pause);
-        let previous = self
-            .blocks
-            .insert(shape.clone(), ShapeBlock { why, until, failures, ends_early: true, paused: until, open: None });
-        if previous.is_none_or(|block| block.until < until || block.why != why) {
+        let previous = self.blocks.insert(
+            shape.clone(),
+            ShapeBlock { why: reason, until, failures, ends_early: true, paused: until, open: None },
+        );
+        if previous.is_none_or(|block| block.until < until || block.why != reason) {
             self.look_again_at(&[shape].into());
         }
     }
@@ -279,13 +281,13 @@ impl Tracker {
 
     /// Nodes or orders in flight have changed, by the end of a job where `ended`: jobs that found
     /// no room go on waiting for the policy if they find some now.
-    pub(super) fn room_came(&mut self, ended: bool) {
+    pub(super) fn room_came(&mut self, is_end: bool) {
         let now = self.stamp.session_time();
         let early = |block: &ShapeBlock| block.ends_early && block.until > now;
         let mut lifted_shapes: BTreeSet<BlockedShape> = BTreeSet::new();
         if self.settings.names {
             let soon = self.blocks.iter().filter(|(_, block)| early(block) && block.failures <= CHOSEN_AGAIN);
-            lifted_shapes.extend(soon.filter(|_| ended).map(|(shape, _)| shape.clone()));
+            lifted_shapes.extend(soon.filter(|_| is_end).map(|(shape, _)| shape.clone()));
         } else if self.blocks.values().any(early) {
             let held_jobs = self.jobs.values().filter(|t| t.place == TrackedPlace::Held && t.flight.is_none());
             let mut waits: BTreeMap<BlockedShape, (&Tracked, &JobFact, bool)> = BTreeMap::new();
@@ -372,8 +374,8 @@ impl Tracker {
     }
 
     /// Marks the pending jobs of these shapes to be looked at in this turn.
-    fn look_again_at(&mut self, wanted: &BTreeSet<BlockedShape>) {
-        if wanted.is_empty() {
+    fn look_again_at(&mut self, shapes: &BTreeSet<BlockedShape>) {
+        if shapes.is_empty() {
             return;
         }
         let pending =
@@ -385,7 +387,7 @@ impl Tracker {
             .filter(|t| {
                 self.mirror
                     .job_fact(t.key)
-                    .is_some_and(|fact| fact.state == JobState::Pending && wanted.contains(&blocked_shape(t, fact)))
+                    .is_some_and(|fact| fact.state == JobState::Pending && shapes.contains(&blocked_shape(t, fact)))
             })
             .map(|t| t.key)
             .collect();

@@ -132,9 +132,9 @@ fn node_classes(layout: &NodeLayout, counts: bool) -> Vec<NodeClass> {
     classes
 }
 
-fn is_like(one: &NodeClass, other: &NodeClass) -> bool {
+fn is_like(first: &NodeClass, second: &NodeClass) -> bool {
     let of = |class: &NodeClass| NodeClass { nodes: Vec::new(), ..class.clone() };
-    of(one) == of(other)
+    of(first) == of(second)
 }
 
 /// Devices by name and type. Those with a type are among those of the name alone.
@@ -145,7 +145,7 @@ fn list_devices(of: &BTreeMap<String, u32>) -> Vec<(String, String, u32)> {
         let typed_count: u32 = match kind {
             "" => of
                 .iter()
-                .filter(|(other, _)| matches!(split_device(other), (own, kind) if own == name && !kind.is_empty()))
+                .filter(|(device, _)| matches!(split_device(device), (own, kind) if own == name && !kind.is_empty()))
                 .map(|(_, count)| count)
                 .sum(),
             _ => 0,
@@ -206,7 +206,7 @@ impl Tracker {
         let is_known = |(name, _): &&(String, u32)| self.demands.table.find_id(name).is_some();
         let counted_devices: BTreeMap<String, u32> = fact.devices.iter().filter(is_known).cloned().collect();
         let on_one = |at: &NodeAmounts| {
-            counted_devices.iter().all(|(name, count)| at.devices.get(name).is_some_and(|all| all >= count))
+            counted_devices.iter().all(|(name, count)| at.devices.get(name).is_some_and(|total| total >= count))
         };
         let together = t.narrow || (!counted_devices.is_empty() && self.layout.node_amounts().iter().any(on_one));
         let node_count = if nodes > 1 || together { nodes } else { 0 };
@@ -289,7 +289,8 @@ mod tests {
     /// Two nodes of 8 processors and 16 GB, and one of 32 processors and 64 GB with four GPUs of a
     /// type and two of none.
     fn tracker() -> Tracker {
-        let gpus = [("gpu", 6), ("gpu:a100", 4)].map(|(name, all)| NodeDevices { name: name.into(), all, busy: 0 });
+        let gpus =
+            [("gpu", 6), ("gpu:a100", 4)].map(|(name, total)| NodeDevices { name: name.into(), all: total, busy: 0 });
         let node = |name: &str, procs, memory, devices: &[NodeDevices]| NodeFact {
             name: name.into(),
             state: NodeState::Up,
@@ -329,9 +330,9 @@ mod tests {
     #[test]
     fn a_job_asks_for_nodes_as_the_cluster_says() {
         let mut tracker = tracker();
-        let tracked = |narrow| Tracked { narrow, ..Tracked::new(JobKey { id: 1, task: None, submit: 0 }) };
+        let job = |narrow| Tracked { narrow, ..Tracked::new(JobKey { id: 1, task: None, submit: 0 }) };
         let mut shape = |fact: &JobFact, narrow| {
-            let id = tracker.demand_of(&tracked(narrow), fact);
+            let id = tracker.demand_of(&job(narrow), fact);
             tracker.grown_resources().and_then(|table| table.node_shape(id).cloned()).expect("a shape")
         };
         // Anywhere, a third of its memory with each processor: 1,000 MB are no multiple of three.
@@ -352,7 +353,7 @@ mod tests {
         let foreign = shape(&fact(2, 1, 0, &[("gpu:v100", 2)]), false);
         assert!(foreign.devices.is_empty(), "of none of our nodes");
         // Equal demands have one number.
-        let ids = [0, 1].map(|_| tracker.demand_of(&tracked(false), &fact(16, 2, 4_000, &[])));
+        let ids = [0, 1].map(|_| tracker.demand_of(&job(false), &fact(16, 2, 4_000, &[])));
         assert_eq!(ids[0], ids[1]);
     }
 
@@ -368,14 +369,14 @@ mod tests {
             let shape = tracker.grown_resources().and_then(|table| table.node_shape(id).cloned());
             (is_known, shape.unwrap_or_default())
         };
-        let of = |named: &str, excluded: &str, features: &str, exclusive| NodeRequest {
-            named: named.into(),
-            excluded: excluded.into(),
+        let of = |names: &str, exclusions: &str, features: &str, exclusive| NodeRequest {
+            named: names.into(),
+            excluded: exclusions.into(),
             features: features.into(),
             exclusive,
         };
-        let named = shape(true, 4, 2, &of("n[1-2]", "", "", false)).1;
-        assert_eq!((named.nodes, named.only), ((2, 2), vec!["n1".to_string(), "n2".to_string()]));
+        let demand = shape(true, 4, 2, &of("n[1-2]", "", "", false)).1;
+        assert_eq!((demand.nodes, demand.only), ((2, 2), vec!["n1".to_string(), "n2".to_string()]));
         assert!(shape(false, 5, 2, &of("n[1-2]", "", "", false)).1.only.is_empty(), "we bound it");
         assert!(shape(true, 4, 3, &of("n[1-2]", "", "", false)).1.only.is_empty(), "and one that Slurm chooses");
         assert!(shape(true, 4, 1, &of("x1", "", "", false)).1.only.is_empty(), "none of ours");

@@ -36,55 +36,55 @@ impl Tracker {
     }
 
     /// Returns whether a pending job is the cluster's to start.
-    pub(super) fn is_foreign(&self, tracked: &Tracked, fact: &JobFact) -> bool {
-        tracked.foreign || !self.foreign_reasons(fact, tracked.user_nodes).is_empty()
+    pub(super) fn is_foreign(&self, job: &Tracked, fact: &JobFact) -> bool {
+        job.foreign || !self.foreign_reasons(fact, job.user_nodes).is_empty()
     }
 
     /// Returns whether a held job is held by us.
-    pub(super) fn is_ours(tracked: &Tracked, fact: &JobFact) -> bool {
-        fact.mark != HookMark::None || tracked.taken
+    pub(super) fn is_ours(job: &Tracked, fact: &JobFact) -> bool {
+        fact.mark != HookMark::None || job.taken
     }
 
     /// Returns whether a hold that looks like an administrator's is one. The cluster calls every
     /// job of priority 0 so whose own reason it has lost: the hook tells of operators' holds.
-    pub(super) fn is_administrators(&self, tracked: &Tracked, fact: &JobFact) -> bool {
-        let is_kept = self.operator_words.is_held(tracked.key);
-        !tracked.orphaned && (is_kept || !Tracker::is_ours(tracked, fact))
+    pub(super) fn is_administrators(&self, job: &Tracked, fact: &JobFact) -> bool {
+        let is_kept = self.operator_words.is_held(job.key);
+        !job.orphaned && (is_kept || !Tracker::is_ours(job, fact))
     }
 
     /// Returns the reason why a pending job may not start now. `throttled`: enough tasks of its
     /// array run.
-    pub(super) fn why_not(&mut self, tracked: &mut Tracked, fact: &JobFact, throttled: bool) -> Option<HoldReason> {
+    pub(super) fn why_not(&mut self, job: &mut Tracked, fact: &JobFact, is_throttled: bool) -> Option<HoldReason> {
         let driving = self.settings.mode == DaemonMode::Drive;
         match fact.reason {
-            PendingReason::AdminHold if self.is_administrators(tracked, fact) => return Some(HoldReason::Admin),
-            PendingReason::LaunchFailed if !tracked.freed => return Some(HoldReason::LaunchFailed),
-            PendingReason::RequeuedHeld if !tracked.freed => return Some(HoldReason::User),
+            PendingReason::AdminHold if self.is_administrators(job, fact) => return Some(HoldReason::Admin),
+            PendingReason::LaunchFailed if !job.freed => return Some(HoldReason::LaunchFailed),
+            PendingReason::RequeuedHeld if !job.freed => return Some(HoldReason::User),
             PendingReason::UserHold if !driving => return Some(HoldReason::User),
-            PendingReason::UserHold if !Tracker::is_ours(tracked, fact) => tracked.user_hold = true,
+            PendingReason::UserHold if !Tracker::is_ours(job, fact) => job.user_hold = true,
             _ => {}
         }
-        if driving && tracked.user_hold {
+        if driving && job.user_hold {
             return Some(HoldReason::User);
         }
-        match self.dependency_state(tracked.key, fact) {
+        match self.dependency_state(job.key, fact) {
             ConditionState::No => {
-                self.depending.insert(tracked.key);
+                self.depending.insert(job.key);
                 return Some(if is_in_vain(&fact.depends) { HoldReason::InVain } else { HoldReason::Dependency });
             }
             ConditionState::Later(time) => {
-                self.depending.insert(tracked.key);
-                self.timers.insert((time, tracked.key));
+                self.depending.insert(job.key);
+                self.timers.insert((time, job.key));
                 return Some(HoldReason::Dependency);
             }
             ConditionState::Yes | ConditionState::Perhaps => {
-                self.depending.remove(&tracked.key);
+                self.depending.remove(&job.key);
             }
         }
         if let Some(begin) =
             fact.start.map(|start| Time(start + self.offset)).filter(|&begin| begin > self.stamp.session_time())
         {
-            self.timers.insert((begin, tracked.key));
+            self.timers.insert((begin, job.key));
             return Some(HoldReason::Begin);
         }
         match fact.reason {
@@ -93,20 +93,20 @@ impl Tracker {
             PendingReason::Throttle if !driving => return Some(HoldReason::Throttle),
             _ => {}
         }
-        if let Some(retry) = tracked.retry {
+        if let Some(retry) = job.retry {
             let (Retry::At(time) | Retry::OnEnd(time)) = retry;
             if time > self.stamp.session_time() {
-                self.timers.insert((time, tracked.key));
+                self.timers.insert((time, job.key));
                 return Some(if matches!(retry, Retry::At(_)) { HoldReason::Retry } else { HoldReason::Limit });
             }
-            tracked.retry = None;
-            self.limited.remove(&tracked.key);
+            job.retry = None;
+            self.limited.remove(&job.key);
         }
-        if driving && let Some((why, until)) = self.block_shape(tracked, fact) {
-            self.timers.insert((until, tracked.key));
+        if driving && let Some((why, until)) = self.block_shape(job, fact) {
+            self.timers.insert((until, job.key));
             return Some(why);
         }
-        throttled.then_some(HoldReason::Throttle)
+        is_throttled.then_some(HoldReason::Throttle)
     }
 
     /// Returns whether a job's dependencies are fulfilled, according to the cluster or to the other
@@ -117,23 +117,27 @@ impl Tracker {
             JobDependencies::No => ConditionState::Yes,
             // The cluster alone knows: it is let go and held again as often as that is in vain.
             JobDependencies::Else => ConditionState::Perhaps,
-            JobDependencies::On(all) => {
-                all.iter().map(|one| self.condition_state(one, key, fact)).max().unwrap_or(ConditionState::Yes)
-            }
-            JobDependencies::Any(all) => {
-                all.iter().map(|one| self.condition_state(one, key, fact)).min().unwrap_or(ConditionState::Yes)
-            }
+            JobDependencies::On(conditions) => conditions
+                .iter()
+                .map(|condition| self.condition_state(condition, key, fact))
+                .max()
+                .unwrap_or(ConditionState::Yes),
+            JobDependencies::Any(conditions) => conditions
+                .iter()
+                .map(|condition| self.condition_state(condition, key, fact))
+                .min()
+                .unwrap_or(ConditionState::Yes),
         }
     }
 
-    fn condition_state(&self, one: &StartCondition, key: JobKey, fact: &JobFact) -> ConditionState {
-        let task = match one.after {
+    fn condition_state(&self, condition: &StartCondition, key: JobKey, fact: &JobFact) -> ConditionState {
+        let task = match condition.after {
             DependencyCondition::Never => return ConditionState::No,
             DependencyCondition::Alone => return self.is_alone(key, fact),
             DependencyCondition::SameTask => key.task,
-            _ => one.task,
+            _ => condition.task,
         };
-        let mut siblings = self.mirror.of_array(one.id).filter(|other| match (task, &other.slot) {
+        let mut siblings = self.mirror.of_array(condition.id).filter(|sibling| match (task, &sibling.slot) {
             (None, _) => true,
             (Some(task), JobSlot::Task(own)) => task == *own,
             (Some(task), JobSlot::Folded(ranges)) => ranges.iter().any(|range| (range.0..=range.1).contains(&task)),
@@ -143,9 +147,9 @@ impl Tracker {
             // Of jobs that are not listed any more the cluster itself has to tell.
             return ConditionState::Perhaps;
         }
-        let did = |other: &JobFact| match (one.after, other.state) {
+        let did = |sibling: &JobFact| match (condition.after, sibling.state) {
             (DependencyCondition::Start, JobState::Running | JobState::Suspended) => true,
-            (DependencyCondition::Start, JobState::Ended(_)) => !other.places.is_empty(),
+            (DependencyCondition::Start, JobState::Ended(_)) => !sibling.places.is_empty(),
             (DependencyCondition::End, JobState::Ended(_)) => true,
             (DependencyCondition::Success | DependencyCondition::SameTask, JobState::Ended(Ending::Completed)) => true,
             (DependencyCondition::Failure, JobState::Ended(ending)) => ending != Ending::Completed,
@@ -154,11 +158,11 @@ impl Tracker {
         if !siblings.clone().all(did) {
             return ConditionState::No;
         }
-        if one.delay == 0 {
+        if condition.delay == 0 {
             return ConditionState::Yes;
         }
-        let last = siblings.try_fold(i64::MIN, |last, other| Some(last.max(other.start?)));
-        match last.map(|last| Time(last.saturating_add(one.delay).saturating_add(self.offset))) {
+        let last = siblings.try_fold(i64::MIN, |last, sibling| Some(last.max(sibling.start?)));
+        match last.map(|last| Time(last.saturating_add(condition.delay).saturating_add(self.offset))) {
             Some(time) if time > self.stamp.session_time() => ConditionState::Later(time),
             Some(_) => ConditionState::Yes,
             None => ConditionState::Perhaps,
@@ -168,22 +172,22 @@ impl Tracker {
     /// Returns whether no other job of the user can keep back one that has to be alone: none runs,
     /// and none with a lower number waits. Names are not known here, so that others only may.
     fn is_alone(&self, key: JobKey, fact: &JobFact) -> ConditionState {
-        let stands = |other: &JobFact| match other.state {
+        let stands = |sibling: &JobFact| match sibling.state {
             JobState::Ended(_) => false,
-            JobState::Pending => other.id < key.id,
-            JobState::Running | JobState::Suspended => other.id != key.id,
+            JobState::Pending => sibling.id < key.id,
+            JobState::Running | JobState::Suspended => sibling.id != key.id,
         };
-        let siblings = self.mirror.records().filter(|other| other.user == fact.user);
+        let siblings = self.mirror.records().filter(|sibling| sibling.user == fact.user);
         if siblings.into_iter().any(stands) { ConditionState::Perhaps } else { ConditionState::Yes }
     }
 }
 
 /// Returns whether dependencies cannot be fulfilled any more.
 fn is_in_vain(depends: &JobDependencies) -> bool {
-    let is_never = |one: &StartCondition| one.after == DependencyCondition::Never;
+    let is_never = |condition: &StartCondition| condition.after == DependencyCondition::Never;
     match depends {
-        JobDependencies::On(all) => all.iter().any(is_never),
-        JobDependencies::Any(all) => !all.is_empty() && all.iter().all(is_never),
+        JobDependencies::On(conditions) => conditions.iter().any(is_never),
+        JobDependencies::Any(conditions) => !conditions.is_empty() && conditions.iter().all(is_never),
         JobDependencies::No | JobDependencies::Else => false,
     }
 }

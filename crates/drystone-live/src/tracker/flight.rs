@@ -58,8 +58,8 @@ impl Tracker {
                 self.did_start(t, fact);
                 t.vain = 0;
                 let since = fact.start.map(|start| Time(start + self.offset));
-                if let (Some(decided), Some(since)) = (t.story.decided, since)
-                    && (since.0 - decided.0).abs() > LATE
+                if let (Some(decision), Some(since)) = (t.story.decided, since)
+                    && (since.0 - decision.0).abs() > LATE
                 {
                     turn.add_news(
                         t.id,
@@ -309,7 +309,7 @@ impl Tracker {
     /// Starts and resumes that waited for suspensions and for nodes of other jobs, once all of
     /// these are seen.
     pub(super) fn begin_planned(&mut self, turn: &mut LookResult) {
-        let is = |key: JobKey, what| self.jobs.get(&key).is_some_and(|t| t.is_flying(what));
+        let is = |key: JobKey, kind| self.jobs.get(&key).is_some_and(|t| t.is_flying(kind));
         if self.flying.iter().any(|&key| is(key, Flying::Stopping) || is(key, Flying::Shrinking)) {
             return;
         }

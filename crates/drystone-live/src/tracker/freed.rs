@@ -58,8 +58,8 @@ impl Tracker {
         let jobs: Vec<JobKey> = self.limited.iter().filter(|key| suits(key)).take(ended_jobs.len()).copied().collect();
         for key in &jobs {
             self.limited.remove(key);
-            if let Some(tracked) = self.jobs.get_mut(key) {
-                tracked.retry = None;
+            if let Some(job) = self.jobs.get_mut(key) {
+                job.retry = None;
             }
         }
         jobs
@@ -94,8 +94,8 @@ impl Tracker {
         });
         for key in &candidates {
             self.vain.remove(key);
-            if let Some(tracked) = self.jobs.get_mut(key) {
-                tracked.retry = None;
+            if let Some(job) = self.jobs.get_mut(key) {
+                job.retry = None;
             }
         }
         candidates
@@ -108,8 +108,8 @@ impl Tracker {
         for key in &self.flying {
             let Some(fact) = self.mirror.job_fact(*key) else { continue };
             let is_theirs = self.last_ends.has_end_since(fact, self.stamp.steady);
-            let Some(tracked) = self.jobs.get_mut(key).filter(|_| is_theirs) else { continue };
-            if let Some(Retry::OnEnd(time)) = &mut tracked.retry {
+            let Some(job) = self.jobs.get_mut(key).filter(|_| is_theirs) else { continue };
+            if let Some(Retry::OnEnd(time)) = &mut job.retry {
                 *time = soon.min(*time);
             }
         }
@@ -121,9 +121,9 @@ impl Tracker {
         let soon = Time(self.stamp.now + DEPENDS.0);
         for key in self.vain.intersection(&self.flying) {
             let is_theirs = self.mirror.job_fact(*key).is_some_and(|fact| users.contains_key(&fact.user));
-            let Some(tracked) = self.jobs.get_mut(key).filter(|_| is_theirs) else { continue };
-            tracked.vain = 0;
-            if let Some(Retry::At(time)) = &mut tracked.retry {
+            let Some(job) = self.jobs.get_mut(key).filter(|_| is_theirs) else { continue };
+            job.vain = 0;
+            if let Some(Retry::At(time)) = &mut job.retry {
                 *time = soon.min(*time);
             }
         }

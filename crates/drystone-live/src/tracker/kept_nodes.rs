@@ -136,7 +136,7 @@ impl Tracker {
         }
         // A job that is held back was not compared with this one.
         let job_ahead = self.ahead.and_then(|ahead| self.jobs.get(&ahead.key));
-        let stays = job_ahead.is_some_and(|other| other.place != TrackedPlace::Waiting && is_first(other));
+        let stays = job_ahead.is_some_and(|rival| rival.place != TrackedPlace::Waiting && is_first(rival));
         let fits = self
             .mirror
             .job_fact(t.key)

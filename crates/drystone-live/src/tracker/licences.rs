@@ -65,8 +65,8 @@ impl Tracker {
         if self.demands.counted_licences().next().is_none() {
             return Vec::new();
         }
-        for tracked in self.jobs.values().filter(|tracked| tracked.place == TrackedPlace::Running) {
-            let fact = self.mirror.job_fact(tracked.key).filter(|fact| fact.state == JobState::Running);
+        for job in self.jobs.values().filter(|job| job.place == TrackedPlace::Running) {
+            let fact = self.mirror.job_fact(job.key).filter(|fact| fact.state == JobState::Running);
             for (name, count) in fact.into_iter().flat_map(|fact| &fact.licences) {
                 *present_counts.entry(name).or_default() += u64::from(*count);
             }

@@ -14,17 +14,17 @@ pub struct WakePosition {
 
 impl WakePosition {
     /// Returns the earlier of two positions, or that of no file if they are in different ones.
-    pub fn earlier_of(self, other: WakePosition) -> WakePosition {
-        if self.file == other.file {
-            WakePosition { offset: self.offset.min(other.offset), ..self }
+    pub fn earlier_of(self, position: WakePosition) -> WakePosition {
+        if self.file == position.file {
+            WakePosition { offset: self.offset.min(position.offset), ..self }
         } else {
             WakePosition::default()
         }
     }
 
     /// Returns whether what ends here was read by one that has read up to `other`.
-    pub fn is_within(self, other: WakePosition) -> bool {
-        self.file == other.file && self.offset <= other.offset
+    pub fn is_within(self, position: WakePosition) -> bool {
+        self.file == position.file && self.offset <= position.offset
     }
 }
 
@@ -72,8 +72,8 @@ mod tests {
         assert_eq!(HookMessage::parse("overwritten 7"), Some(HookMessage::Overwritten(array)));
         assert_eq!(HookMessage::parse("keep 7"), Some(HookMessage::Keep(array)));
         assert_eq!(HookMessage::parse("rehold 7"), Some(HookMessage::Rehold(array)));
-        for other in ["submit", "change 7", "7 COMPLETED", "hold x", "hold -1", "hold 2_", "hold _3", ""] {
-            assert_eq!(HookMessage::parse(other), None, "{other}");
+        for line in ["submit", "change 7", "7 COMPLETED", "hold x", "hold -1", "hold 2_", "hold _3", ""] {
+            assert_eq!(HookMessage::parse(line), None, "{line}");
         }
     }
 }

@@ -252,8 +252,8 @@ impl Tracker {
 
     /// Takes over the jobs that an earlier daemon held and suspended, where nothing else of it is
     /// left. Call it before the first look.
-    pub fn remember_jobs(&mut self, holds: BTreeSet<JobKey>, stopped: BTreeSet<JobKey>, pinned: BTreeSet<JobKey>) {
-        (self.taken, self.stopped, self.bound) = (holds, stopped, pinned);
+    pub fn remember_jobs(&mut self, holds: BTreeSet<JobKey>, suspensions: BTreeSet<JobKey>, pins: BTreeSet<JobKey>) {
+        (self.taken, self.stopped, self.bound) = (holds, suspensions, pins);
     }
 
     /// Remembers what an earlier daemon noted of holds of users and operators, and, if everything
@@ -282,7 +282,7 @@ impl Tracker {
         self.stamp = stamp;
         self.retake = true;
         for key in &self.flying {
-            if let Some(flight) = self.jobs.get_mut(key).and_then(|tracked| tracked.flight.as_mut()) {
+            if let Some(flight) = self.jobs.get_mut(key).and_then(|job| job.flight.as_mut()) {
                 flight.since = stamp.steady;
                 flight.doubtful = !matches!(flight.what, Flying::Planned | Flying::PlannedResume);
             }
@@ -362,7 +362,7 @@ impl Tracker {
                 continue;
             }
             // What is refused or unknown is looked at: what the cluster shows decides.
-            if let Some(flight) = self.jobs.get_mut(&order.job_key()).and_then(|tracked| tracked.flight.as_mut()) {
+            if let Some(flight) = self.jobs.get_mut(&order.job_key()).and_then(|job| job.flight.as_mut()) {
                 flight.doubtful = true;
             }
         }
@@ -466,8 +466,8 @@ impl Tracker {
         let mut counts = BTreeMap::new();
         let pending = self.mirror.records().filter(|fact| fact.state == crate::cluster::JobState::Pending);
         for fact in pending {
-            for why in self.foreign_reasons(fact, false) {
-                *counts.entry(why).or_insert(0) += fact.job_keys().len();
+            for reason in self.foreign_reasons(fact, false) {
+                *counts.entry(reason).or_insert(0) += fact.job_keys().len();
             }
         }
         counts
@@ -475,16 +475,16 @@ impl Tracker {
 
     /// Says that the session has this job under this number.
     pub(crate) fn note_number(&mut self, key: JobKey, id: JobId) {
-        if let Some(tracked) = self.jobs.get_mut(&key) {
-            tracked.id = Some(id);
+        if let Some(job) = self.jobs.get_mut(&key) {
+            job.id = Some(id);
             self.ids.insert(id, key);
         }
     }
 
     /// Says that the session cannot have this job: it is the cluster's to start.
     pub(crate) fn note_impossible(&mut self, key: JobKey) {
-        if let Some(tracked) = self.jobs.get_mut(&key) {
-            (tracked.foreign, tracked.place, tracked.job) = (true, TrackedPlace::Absent, None);
+        if let Some(job) = self.jobs.get_mut(&key) {
+            (job.foreign, job.place, job.job) = (true, TrackedPlace::Absent, None);
         }
     }
 
@@ -600,35 +600,35 @@ impl Tracker {
                 continue;
             }
             let restarts = fact.restarts;
-            let Some(mut tracked) = self.jobs.remove(&old) else { continue };
+            let Some(mut job) = self.jobs.remove(&old) else { continue };
             // An earlier submit time: a controller that was killed has forgotten the requeue.
-            let is_same = restarts > tracked.restarts || key.submit < old.submit;
-            if !is_same || tracked.place == TrackedPlace::Done {
+            let is_same = restarts > job.restarts || key.submit < old.submit;
+            if !is_same || job.place == TrackedPlace::Done {
                 // Orders name a job by its number alone: the nodes that were chosen for a job that
                 // the controller has forgotten may be those of the job that has its number now.
-                if tracked.pinned && fact.pinned {
+                if job.pinned && fact.pinned {
                     self.bound.insert(key);
                 }
-                self.jobs.insert(old, tracked);
+                self.jobs.insert(old, job);
                 continue;
             }
-            tracked.key = key;
-            (tracked.restarts, tracked.freed) = (restarts, false);
+            job.key = key;
+            (job.restarts, job.freed) = (restarts, false);
             let ends = [Flying::Launching, Flying::Stopping, Flying::Shrinking, Flying::Resuming, Flying::Probing];
-            if ends.into_iter().any(|what| tracked.is_flying(what)) {
-                tracked.flight = None;
+            if ends.into_iter().any(|kind| job.is_flying(kind)) {
+                job.flight = None;
             }
-            if let Some(id) = tracked.id {
+            if let Some(id) = job.id {
                 self.ids.insert(id, key);
             }
             // It was running when it was requeued, whether that was seen or not.
-            if self.flying.remove(&old) && tracked.flight.is_some() {
+            if self.flying.remove(&old) && job.flight.is_some() {
                 self.flying.insert(key);
             }
             self.limited.remove(&old);
             self.depending.remove(&old);
             self.alive.insert((key.id, key.task), key);
-            self.jobs.insert(key, tracked);
+            self.jobs.insert(key, job);
             moved_jobs.insert(old);
         }
         moved_jobs
@@ -662,24 +662,24 @@ impl Tracker {
         let range = JobKey { id, task: None, submit: i64::MIN }..=JobKey { id, task: Some(u32::MAX), submit: i64::MAX };
         let tasks: Vec<JobKey> = self.jobs.range(range).map(|(&key, _)| key).collect();
         let runs = |key: &JobKey| {
-            let place = self.jobs.get(key).map(|tracked| tracked.place);
+            let place = self.jobs.get(key).map(|job| job.place);
             matches!(place, Some(TrackedPlace::Running | TrackedPlace::Suspended | TrackedPlace::Interrupted))
         };
         let mut room = (throttle as usize).saturating_sub(tasks.iter().filter(|key| runs(key)).count());
         for key in tasks {
             let Some(fact) = self.mirror.job_fact(key).cloned() else { continue };
             let pending = fact.state == crate::cluster::JobState::Pending;
-            let Some(tracked) = self.jobs.get(&key) else { continue };
+            let Some(job) = self.jobs.get(&key) else { continue };
             if !pending
-                || tracked.flight.is_some()
-                || !matches!(tracked.place, TrackedPlace::Absent | TrackedPlace::Waiting | TrackedPlace::Held)
+                || job.flight.is_some()
+                || !matches!(job.place, TrackedPlace::Absent | TrackedPlace::Waiting | TrackedPlace::Held)
             {
                 continue;
             }
-            let Some(mut tracked) = self.jobs.remove(&key) else { continue };
-            self.settle_job(&mut tracked, Some(&fact), room == 0, turn);
-            room -= usize::from(tracked.place == TrackedPlace::Waiting);
-            self.keep_job(tracked, true);
+            let Some(mut own_job) = self.jobs.remove(&key) else { continue };
+            self.settle_job(&mut own_job, Some(&fact), room == 0, turn);
+            room -= usize::from(own_job.place == TrackedPlace::Waiting);
+            self.keep_job(own_job, true);
         }
     }
 
@@ -703,25 +703,25 @@ impl Tracker {
     }
 
     /// Puts a job back, unless it is over and not listed any more.
-    fn keep_job(&mut self, tracked: Tracked, listed: bool) {
-        let key = tracked.key;
-        if tracked.flight.is_some() {
+    fn keep_job(&mut self, job: Tracked, is_listed: bool) {
+        let key = job.key;
+        if job.flight.is_some() {
             self.flying.insert(key);
         } else {
             self.flying.remove(&key);
         }
-        if matches!(tracked.retry, Some(Retry::OnEnd(_))) {
+        if matches!(job.retry, Some(Retry::OnEnd(_))) {
             self.limited.insert(key);
         }
-        let over = matches!(tracked.place, TrackedPlace::Done | TrackedPlace::Absent);
-        if over && !listed {
+        let over = matches!(job.place, TrackedPlace::Done | TrackedPlace::Absent);
+        if over && !is_listed {
             if self.alive.get(&(key.id, key.task)) == Some(&key) {
                 self.alive.remove(&(key.id, key.task));
             }
             self.limited.remove(&key);
             self.depending.remove(&key);
             self.vain.remove(&key);
-            if let Some(id) = tracked.id {
+            if let Some(id) = job.id {
                 self.ids.remove(&id);
             }
             if self.mirror.of_array(key.id).next().is_none() {
@@ -730,16 +730,16 @@ impl Tracker {
             }
             return;
         }
-        self.jobs.insert(key, tracked);
+        self.jobs.insert(key, job);
     }
 
-    fn remember_finished(&mut self, tracked: &Tracked) {
-        if let Some(job) = &tracked.job {
+    fn remember_finished(&mut self, record: &Tracked) {
+        if let Some(job) = &record.job {
             if self.recent.len() == RECENT {
                 self.recent.pop_front();
             }
             let (procs, user, submit) = (job.procs, job.user, job.submit);
-            self.recent.push_back(FinishedJob { key: tracked.key, procs, user, submit, story: tracked.story.clone() });
+            self.recent.push_back(FinishedJob { key: record.key, procs, user, submit, story: record.story.clone() });
         }
     }
 }

@@ -136,8 +136,8 @@ impl IdleRoom {
         let most = if need.narrow { need.nodes as usize } else { order.len() };
         let mut remainder = need.procs;
         let mut shares = Vec::new();
-        if let Some(&one) = order.iter().rev().find(|&&at| fit[at] >= need.procs && need.nodes == 1) {
-            shares.push((one, need.procs));
+        if let Some(&index) = order.iter().rev().find(|&&at| fit[at] >= need.procs && need.nodes == 1) {
+            shares.push((index, need.procs));
             remainder = 0;
         } else {
             for at in order.into_iter().take(most) {
@@ -183,16 +183,16 @@ impl IdleRoom {
     }
 
     /// Returns the room that is in both of two.
-    pub(super) fn common_room(&self, other: &IdleRoom) -> IdleRoom {
+    pub(super) fn common_room(&self, room: &IdleRoom) -> IdleRoom {
         let mut least = self.clone();
         for at in 0..self.idle.len() {
-            least.idle[at] = self.idle[at].min(other.idle[at]);
-            least.memory[at] = self.memory[at].min(other.memory[at]);
+            least.idle[at] = self.idle[at].min(room.idle[at]);
+            least.memory[at] = self.memory[at].min(room.memory[at]);
             for (name, free) in &mut least.devices[at] {
-                *free = (*free).min(other.devices[at].get(name).copied().unwrap_or(0));
+                *free = (*free).min(room.devices[at].get(name).copied().unwrap_or(0));
             }
         }
-        least.owed = self.owed.max(other.owed);
+        least.owed = self.owed.max(room.owed);
         least
     }
 
@@ -246,7 +246,7 @@ impl Tracker {
         let memory = nodes().map(|(name, _)| of(name).and_then(|node| node.whole_memory).unwrap_or(u64::MAX));
         let devices = nodes().map(|(name, _)| {
             let node_devices = of(name).into_iter().flat_map(|node| &node.devices);
-            node_devices.map(|one| (one.name.clone(), one.all)).collect()
+            node_devices.map(|device| (device.name.clone(), device.all)).collect()
         });
         IdleRoom {
             idle: nodes().map(|(_, range)| range.end - range.start).collect(),
@@ -269,7 +269,7 @@ impl Tracker {
             .map(|(name, _)| self.mirror.node_fact(name).and_then(|node| node.memory).unwrap_or(u64::MAX));
         let devices = self.layout.nodes().map(|(name, _)| {
             let node_devices = self.mirror.node_fact(name).into_iter().flat_map(|node| &node.devices);
-            node_devices.map(|one| (one.name.clone(), one.all.saturating_sub(one.busy))).collect()
+            node_devices.map(|device| (device.name.clone(), device.all.saturating_sub(device.busy))).collect()
         });
         let out = self.layout.nodes().map(|(name, _)| up(name).is_none());
         let (idle, memory, devices) = (idle.collect(), free.collect(), devices.collect());

@@ -34,10 +34,10 @@ impl Tracker {
         &mut self,
         t: &mut Tracked,
         fact: Option<&JobFact>,
-        throttled: bool,
+        is_throttled: bool,
         turn: &mut LookResult,
     ) {
-        let target = self.cluster_target(t, fact, throttled, turn);
+        let target = self.cluster_target(t, fact, is_throttled, turn);
         if t.place == TrackedPlace::Done && !matches!(target, ClusterTarget::Over(_) | ClusterTarget::Gone) {
             // The cluster has forgotten that it is over.
             if let Some(id) = t.id.take() {
@@ -50,7 +50,7 @@ impl Tracker {
             (ClusterTarget::Absent, _) => self.settle_absent(t, turn),
             (ClusterTarget::Over(ending), Some(fact)) => self.settle_over(t, fact, ending, turn),
             (ClusterTarget::Waiting, Some(fact)) => self.settle_pending(t, fact, None, turn),
-            (ClusterTarget::Held(why), Some(fact)) => self.settle_pending(t, fact, Some(why), turn),
+            (ClusterTarget::Held(reason), Some(fact)) => self.settle_pending(t, fact, Some(reason), turn),
             (ClusterTarget::Running, Some(fact)) => self.settle_running(t, fact, turn),
             (ClusterTarget::Suspended, Some(fact)) => self.settle_suspended(t, fact, true, turn),
             (ClusterTarget::Interrupted, Some(fact)) => self.settle_suspended(t, fact, false, turn),
@@ -73,7 +73,7 @@ impl Tracker {
         &mut self,
         t: &mut Tracked,
         fact: Option<&JobFact>,
-        throttled: bool,
+        is_throttled: bool,
         turn: &mut LookResult,
     ) -> ClusterTarget {
         let Some(fact) = fact else { return ClusterTarget::Gone };
@@ -84,7 +84,7 @@ impl Tracker {
             JobState::Running => ClusterTarget::Running,
             JobState::Suspended if t.stopped && self.settings.suspends => ClusterTarget::Suspended,
             JobState::Suspended => ClusterTarget::Interrupted,
-            JobState::Pending => self.pending_target(t, fact, throttled, turn),
+            JobState::Pending => self.pending_target(t, fact, is_throttled, turn),
         }
     }
 
@@ -92,7 +92,7 @@ impl Tracker {
         &mut self,
         t: &mut Tracked,
         fact: &JobFact,
-        throttled: bool,
+        is_throttled: bool,
         turn: &mut LookResult,
     ) -> ClusterTarget {
         let driving = self.settings.mode == DaemonMode::Drive;
@@ -148,20 +148,20 @@ impl Tracker {
             self.issue_order(t, Flying::Taking, ClusterOrder::Hold(t.key), turn);
             return ClusterTarget::Held(HoldReason::Taking);
         }
-        let why = self.why_not(t, fact, throttled);
+        let reason = self.why_not(t, fact, is_throttled);
         if driving
-            && matches!(why, Some(HoldReason::PartitionClosed | HoldReason::Unsatisfiable))
+            && matches!(reason, Some(HoldReason::PartitionClosed | HoldReason::Unsatisfiable))
             && self.is_to_be_probed(t, fact)
         {
             self.issue_order(t, Flying::Probing, ClusterOrder::Release(t.key), turn);
         }
-        why.map_or(ClusterTarget::Waiting, ClusterTarget::Held)
+        reason.map_or(ClusterTarget::Waiting, ClusterTarget::Held)
     }
 
     /// Orders something and remembers that it is on its way.
-    pub(super) fn issue_order(&mut self, t: &mut Tracked, what: Flying, order: ClusterOrder, turn: &mut LookResult) {
-        let tries = t.flight.filter(|flight| flight.what == what).map_or(0, |flight| flight.tries) + 1;
-        t.flight = Some(Flight { what, since: self.stamp.steady, doubtful: false, tries, seen: false });
+    pub(super) fn issue_order(&mut self, t: &mut Tracked, kind: Flying, order: ClusterOrder, turn: &mut LookResult) {
+        let tries = t.flight.filter(|flight| flight.what == kind).map_or(0, |flight| flight.tries) + 1;
+        t.flight = Some(Flight { what: kind, since: self.stamp.steady, doubtful: false, tries, seen: false });
         self.flying.insert(t.key);
         turn.orders.push(order);
     }
@@ -231,11 +231,11 @@ impl Tracker {
         self.depending.remove(&t.key);
     }
 
-    fn settle_pending(&mut self, t: &mut Tracked, fact: &JobFact, why: Option<HoldReason>, turn: &mut LookResult) {
+    fn settle_pending(&mut self, t: &mut Tracked, fact: &JobFact, reason: Option<HoldReason>, turn: &mut LookResult) {
         let key = t.key;
         let is_forgotten = t.place == TrackedPlace::Running && t.story.started.is_some() && fact.restarts == t.restarts;
-        let why = if is_forgotten && why.is_none() { self.wait_for_nodes(t, FORGOTTEN) } else { why };
-        let is_held = why.is_some();
+        let hold_reason = if is_forgotten && reason.is_none() { self.wait_for_nodes(t, FORGOTTEN) } else { reason };
+        let is_held = hold_reason.is_some();
         match t.place {
             TrackedPlace::Absent | TrackedPlace::Done => {
                 let job = self.job_of(t, fact, fact.procs);
@@ -267,7 +267,7 @@ impl Tracker {
                 (t.stopped, t.story.decided, t.story.started) = (false, None, None);
             }
         }
-        (t.place, t.why) = (if is_held { TrackedPlace::Held } else { TrackedPlace::Waiting }, why);
+        (t.place, t.why) = (if is_held { TrackedPlace::Held } else { TrackedPlace::Waiting }, hold_reason);
     }
 
     /// A controller that was killed has forgotten a start: the job may run still. It is not
@@ -326,10 +326,10 @@ impl Tracker {
         }
     }
 
-    fn settle_suspended(&mut self, t: &mut Tracked, fact: &JobFact, ours: bool, turn: &mut LookResult) {
+    fn settle_suspended(&mut self, t: &mut Tracked, fact: &JobFact, is_ours: bool, turn: &mut LookResult) {
         let key = t.key;
         let procs = self.held_by(fact);
-        match (t.place, ours) {
+        match (t.place, is_ours) {
             (TrackedPlace::Suspended, true) | (TrackedPlace::Interrupted, false) => return,
             (TrackedPlace::Absent | TrackedPlace::Done, true) => {
                 let job = self.job_of(t, fact, procs);
@@ -344,8 +344,8 @@ impl Tracker {
                 turn.add_news(t.id, TrackerNews::Interrupted(key));
             }
         }
-        t.place = if ours { TrackedPlace::Suspended } else { TrackedPlace::Interrupted };
-        t.stopped = ours;
+        t.place = if is_ours { TrackedPlace::Suspended } else { TrackedPlace::Interrupted };
+        t.stopped = is_ours;
     }
 
     /// Tells of a job that is another one now.

@@ -231,7 +231,7 @@ impl Tracked {
         }
     }
 
-    pub fn is_flying(&self, what: Flying) -> bool {
-        self.flight.is_some_and(|flight| flight.what == what)
+    pub fn is_flying(&self, kind: Flying) -> bool {
+        self.flight.is_some_and(|flight| flight.what == kind)
     }
 }

@@ -22,10 +22,10 @@ impl<S> PatientStream<S> {
     }
 
     /// Fails a write that has waited for too long.
-    fn limit_wait<T>(&mut self, context: &mut Context<'_>, written: Poll<io::Result<T>>) -> Poll<io::Result<T>> {
-        if written.is_ready() {
+    fn limit_wait<T>(&mut self, context: &mut Context<'_>, outcome: Poll<io::Result<T>>) -> Poll<io::Result<T>> {
+        if outcome.is_ready() {
             self.end = None;
-            return written;
+            return outcome;
         }
         let patience = self.patience;
         let end = self.end.get_or_insert_with(|| Box::pin(sleep(patience)));
@@ -76,9 +76,9 @@ mod tests {
 
     impl AsyncWrite for FullPipe {
         fn poll_write(mut self: Pin<&mut Self>, _: &mut Context<'_>, bytes: &[u8]) -> Poll<io::Result<usize>> {
-            let taken = bytes.len().min(self.0);
-            self.0 -= taken;
-            if taken == 0 { Poll::Pending } else { Poll::Ready(Ok(taken)) }
+            let count = bytes.len().min(self.0);
+            self.0 -= count;
+            if count == 0 { Poll::Pending } else { Poll::Ready(Ok(count)) }
         }
 
         fn poll_flush(self: Pin<&mut Self>, _: &mut Context<'_>) -> Poll<io::Result<()>> {
@@ -95,8 +95,8 @@ mod tests {
         let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().expect("a runtime");
         let mut stream = PatientStream::new(FullPipe(5), Duration::from_millis(5));
         let mut write = |bytes: &'static [u8]| {
-            let written = std::future::poll_fn(|context| Pin::new(&mut stream).poll_write(context, bytes));
-            runtime.block_on(written).map_err(|error| error.kind())
+            let write_future = std::future::poll_fn(|context| Pin::new(&mut stream).poll_write(context, bytes));
+            runtime.block_on(write_future).map_err(|error| error.kind())
         };
         assert_eq!(write(b"1234"), Ok(4));
         assert_eq!(write(b"567"), Ok(1));

@@ -53,7 +53,7 @@ enum Step {
 fn steps() -> impl Strategy<Value = Vec<Step>> {
     use Step::*;
     let job = 0usize..12;
-    let one = prop_oneof![
+    let step = prop_oneof![
         10 => (200i64..3_000).prop_map(Look),
         8 => (1u32..=8, 1i64..40, 0i64..30, prop::bool::weighted(0.05)).prop_map(|(p, r, l, h)| Submit(p, r, r + l - 5, h)),
         1 => (1u32..=8).prop_map(SubmitNever),
@@ -70,7 +70,7 @@ fn steps() -> impl Strategy<Value = Vec<Step>> {
         1 => Just(Restart),
         1 => Just(KillController),
     ];
-    prop::collection::vec(one, 5..90)
+    prop::collection::vec(step, 5..90)
 }
 
 struct Chaos {
@@ -182,8 +182,8 @@ impl Chaos {
                 if job.state == JobState::Pending && self.never.contains(&key.id) && look > 300 {
                     self.world.cluster.by_hand(&ClusterOrder::Cancel(key));
                 }
-                let ours = tracked_job.is_some_and(|job| job.stopped || job.flight.is_some());
-                if job.state == JobState::Suspended && look > 30 && !ours {
+                let is_ours = tracked_job.is_some_and(|job| job.stopped || job.flight.is_some());
+                if job.state == JobState::Suspended && look > 30 && !is_ours {
                     self.world.cluster.by_hand(&ClusterOrder::Resume(key));
                 }
             }
@@ -249,10 +249,10 @@ impl Chaos {
             return;
         }
         let mut starts: Vec<JobKey> = self.world.cluster.event_record().starts.iter().map(|(key, _)| *key).collect();
-        let all = starts.len();
+        let count = starts.len();
         starts.sort_unstable();
         starts.dedup();
-        assert_eq!(starts.len(), all, "{}", self.world.policy.canonical_text());
+        assert_eq!(starts.len(), count, "{}", self.world.policy.canonical_text());
     }
 }
 
@@ -303,9 +303,9 @@ fn a_quiet_day() {
         }
         chaos.finish();
         chaos.no_start_twice();
-        let completed = |job: &drystone_live::cluster::JobFact| job.state == JobState::Ended(Ending::Completed);
+        let is_complete = |job: &drystone_live::cluster::JobFact| job.state == JobState::Ended(Ending::Completed);
         assert_eq!(
-            chaos.world.cluster.true_snapshot().jobs.iter().filter(|job| completed(job)).count(),
+            chaos.world.cluster.true_snapshot().jobs.iter().filter(|job| is_complete(job)).count(),
             20,
             "{policy}"
         );

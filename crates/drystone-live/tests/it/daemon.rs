@@ -260,21 +260,21 @@ fn no_job_waits_for_no_reason() {
     for procs in [1, 2, 4, 1] {
         site.submit(procs, 5, 9);
     }
-    let mut alarmed = None;
+    let mut alarm = None;
     let end = loop {
         let end = site.work(&mut daemon, 1);
-        let elapsed = site.cluster.borrow().current_time() - start;
+        let duration = site.cluster.borrow().current_time() - start;
         if daemon.stats().stalled {
-            alarmed.get_or_insert(elapsed);
+            alarm.get_or_insert(duration);
         }
-        assert!(elapsed < 400_000, "it goes on");
+        assert!(duration < 400_000, "it goes on");
         if end.is_some() {
             break end;
         }
     };
     assert!(matches!(&end, Some(DaemonEnd::GaveBack(why)) if why.contains("have not started")), "{end:?}");
-    let (alarm_time, elapsed) = (alarmed.expect("an alarm first"), site.cluster.borrow().current_time() - start);
-    assert!((60_000..120_000).contains(&alarm_time) && elapsed > alarm_time + 60_000, "{alarm_time} {elapsed}");
+    let (alarm_time, duration) = (alarm.expect("an alarm first"), site.cluster.borrow().current_time() - start);
+    assert!((60_000..120_000).contains(&alarm_time) && duration > alarm_time + 60_000, "{alarm_time} {duration}");
     assert_eq!(Beat::read_beat(&site.home().heartbeat_path()), Beat::Off);
     assert!(site.cluster.borrow().true_snapshot().jobs.iter().all(|job| !job.held), "all are let go");
 }
@@ -380,7 +380,7 @@ fn intents_come_before_orders() {
     site.finish(&mut daemon);
     let orders = site.cluster.borrow().event_record().orders.clone();
     drop(daemon);
-    let mut intended = Vec::new();
+    let mut intents = Vec::new();
     let mut open = 0;
     for (_, records) in journal::read_journal(&site.home().journal_folder()).expect("read") {
         for record in records {
@@ -388,7 +388,7 @@ fn intents_come_before_orders() {
                 JournalRecord::Out(output) => {
                     assert_eq!(open, 0, "no intent before the last one's outcomes");
                     open = output.orders.len();
-                    intended.extend(output.orders);
+                    intents.extend(output.orders);
                 }
                 JournalRecord::In(drystone_live::core::CoreInput::Outcomes(outcomes)) => {
                     assert_eq!(outcomes.len(), open);
@@ -398,7 +398,7 @@ fn intents_come_before_orders() {
             }
         }
     }
-    assert_eq!(intended, orders);
+    assert_eq!(intents, orders);
 }
 
 /// A torn tail, in any place, costs what was torn and nothing else.

@@ -54,7 +54,7 @@ fn a_release_that_is_forgotten_is_no_hold_of_the_user() {
 fn a_start_that_is_forgotten_is_repeated_later() {
     let mut world = world(Vec::new());
     let job = world.cluster.submit(FakeRequest::new(4, 60, 90));
-    let other = world.cluster.submit(FakeRequest::new(4, 5, 10));
+    let second_job = world.cluster.submit(FakeRequest::new(4, 5, 10));
     world.cluster.pass_time(5_100);
     world.turn(100);
     world.turn(700);
@@ -65,7 +65,7 @@ fn a_start_that_is_forgotten_is_repeated_later() {
     assert!(world.cluster.is_held(job));
     run_until_done(&mut world);
     assert!(starts(&world, job)[1] - kill_time >= 15_000, "{:?} {kill_time}", starts(&world, job));
-    assert!(starts(&world, other)[0] < starts(&world, job)[1], "others go on");
+    assert!(starts(&world, second_job)[0] < starts(&world, job)[1], "others go on");
     assert_eq!(world.cluster.job_state(job), Some(JobState::Ended(Ending::Completed)));
 }
 
@@ -103,14 +103,14 @@ fn look_and_hear(
     core: &mut Core,
     seconds: i64,
     snapshot: &ClusterSnapshot,
-    told: Vec<HookMessage>,
+    messages: Vec<HookMessage>,
 ) -> Vec<ClusterOrder> {
     let now = snapshot.time + seconds;
     let snapshot = ClusterSnapshot { time: now, ..snapshot.clone() };
     let stamp = Stamp { now, steady: seconds.unsigned_abs() * 1_000 };
     let delta = core.tracker().mirror().diff_snapshot(&snapshot);
     let orders = core
-        .take_input(&CoreInput::Facts { stamp, delta, told, heard: WakePosition::default() })
+        .take_input(&CoreInput::Facts { stamp, delta, told: messages, heard: WakePosition::default() })
         .expect("sound")
         .orders;
     core.take_input(&CoreInput::Outcomes(vec![OrderOutcome::Done; orders.len()])).expect("sound");
@@ -123,9 +123,9 @@ fn one_task_of_two_has_started() -> (World, ClusterSnapshot, JobKey) {
     let mut world = world(Vec::new());
     world.cluster.submit(FakeRequest::new(4, 600, 900));
     let mut snapshot = world.cluster.true_snapshot();
-    let mut other = snapshot.jobs[0].clone();
-    (snapshot.jobs[0].slot, other.slot, other.number) = (JobSlot::Task(1), JobSlot::Task(2), 2);
-    snapshot.jobs.push(other);
+    let mut second_task = snapshot.jobs[0].clone();
+    (snapshot.jobs[0].slot, second_task.slot, second_task.number) = (JobSlot::Task(1), JobSlot::Task(2), 2);
+    snapshot.jobs.push(second_task);
     let key = |task| JobKey { id: snapshot.jobs[0].id, task: Some(task), submit: snapshot.jobs[0].submit };
     let (first, second) = (key(1), key(2));
     assert_eq!(look(&mut world.core, 0, &snapshot), [ClusterOrder::Release(first)]);
@@ -219,10 +219,10 @@ fn a_job_that_never_starts_is_tried_rarely_and_takes_no_room() {
             let never = world.cluster.submit(FakeRequest::new(8, 60, 90));
             world.cluster.submit(FakeRequest { user: "berta".into(), ..FakeRequest::new(8, 600, 900) });
             let mut snapshot = world.cluster.true_snapshot();
-            let (mut tries, mut other, mut step) = (Vec::new(), None, verdict.len());
+            let (mut tries, mut rival_start, mut step) = (Vec::new(), None, verdict.len());
             for seconds in 0..3_600 {
-                if let Some(&(held, reason)) = verdict.get(step) {
-                    (snapshot.jobs[0].held, snapshot.jobs[0].reason) = (held, reason);
+                if let Some(&(is_held, reason)) = verdict.get(step) {
+                    (snapshot.jobs[0].held, snapshot.jobs[0].reason) = (is_held, reason);
                     step += 1;
                 }
                 for order in look(&mut world.core, seconds, &snapshot) {
@@ -232,12 +232,12 @@ fn a_job_that_never_starts_is_tried_rarely_and_takes_no_room() {
                             step = 0;
                         }
                         ClusterOrder::Release(_) => {
-                            other.get_or_insert(seconds);
+                            rival_start.get_or_insert(seconds);
                         }
                         _ => {}
                     }
                 }
-                if let (Some(_), JobState::Pending) = (other, snapshot.jobs[1].state) {
+                if let (Some(_), JobState::Pending) = (rival_start, snapshot.jobs[1].state) {
                     snapshot.jobs[1].held = false;
                     (snapshot.jobs[1].state, snapshot.jobs[1].start) =
                         (JobState::Running, Some(snapshot.time + seconds));
@@ -246,9 +246,9 @@ fn a_job_that_never_starts_is_tried_rarely_and_takes_no_room() {
                     snapshot.nodes.iter_mut().for_each(|node| node.busy = 4);
                 }
             }
-            let about = format!("{policy} {verdict:?}: tried at {tries:?}, the other job started at {other:?}");
+            let about = format!("{policy} {verdict:?}: tried at {tries:?}, the other job started at {rival_start:?}");
             // Pauses of 60 s that double would allow six tries in an hour, those of 15 s eight.
-            assert!(tries.len() <= 10 && other.is_some_and(|at| at <= 20), "{about}");
+            assert!(tries.len() <= 10 && rival_start.is_some_and(|at| at <= 20), "{about}");
         }
     }
 }
@@ -299,8 +299,8 @@ fn an_impossible_job_is_tried_beside_the_policy() {
             let is_bind = |order: &ClusterOrder| matches!(order, ClusterOrder::Pin { .. } | ClusterOrder::Unpin(_));
             look(core, seconds, snapshot).into_iter().filter(|order| !is_bind(order)).collect::<Vec<_>>()
         };
-        let shows = |snapshot: &mut ClusterSnapshot, held, reason| {
-            (snapshot.jobs[0].held, snapshot.jobs[0].reason) = (held, reason);
+        let shows = |snapshot: &mut ClusterSnapshot, is_held, reason| {
+            (snapshot.jobs[0].held, snapshot.jobs[0].reason) = (is_held, reason);
         };
         assert_eq!(look(0, &snapshot), [ClusterOrder::Release(impossible)], "{policy}");
         shows(&mut snapshot, false, PendingReason::PartitionClosed);

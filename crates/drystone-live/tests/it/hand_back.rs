@@ -53,8 +53,8 @@ fn hand_back_leaves_users_holds() {
     std::fs::remove_dir_all(site.home().journal_folder()).expect("removed");
     let summary = site.hand_back(&HandBackOptions::default());
     assert_eq!((summary.released, summary.users), (2, 3), "{summary:?}");
-    for (job, held) in [(own, true), (later, true), (unread, true), (freed, false), (plain, false)] {
-        assert_eq!(site.cluster.borrow().is_held(job), held, "{job}");
+    for (job, is_held) in [(own, true), (later, true), (unread, true), (freed, false), (plain, false)] {
+        assert_eq!(site.cluster.borrow().is_held(job), is_held, "{job}");
     }
     assert_eq!(site.hand_back(&HandBackOptions::default()).released, 0, "twice");
 }
@@ -110,8 +110,8 @@ fn a_job_whose_mark_is_overwritten_is_not_held_for_ever() {
         assert_eq!(summary.released, 2, "{summary:?}");
         assert_eq!(summary.held, [HeldJob { job: early.to_string(), by: JobHolder::User }]);
         assert_eq!([early, plain, bare].map(|job| site.cluster.borrow().is_held(job)), [true, false, false]);
-        let marked = |job: &drystone_live::cluster::JobFact| job.mark != drystone_live::cluster::HookMark::None;
-        assert!(!site.cluster.borrow().true_snapshot().jobs.iter().any(marked));
+        let has_mark = |job: &drystone_live::cluster::JobFact| job.mark != drystone_live::cluster::HookMark::None;
+        assert!(!site.cluster.borrow().true_snapshot().jobs.iter().any(has_mark));
     }
 }
 
@@ -165,32 +165,32 @@ fn an_operators_release_outlives_the_daemon() {
     let mut site = drive("easy");
     let mut daemon = site.begin();
     site.submit(8, 60, 90);
-    let (freed, held_job) = (site.submit(8, 5, 10), site.submit(8, 5, 10));
+    let (free_job, held_job) = (site.submit(8, 5, 10), site.submit(8, 5, 10));
     site.work(&mut daemon, 3);
     let mut file = std::fs::File::options().append(true).open(site.home().wake_path()).expect("there");
-    write!(file, "submit\nhold {freed}\nhold {held_job}\n").expect("written");
+    write!(file, "submit\nhold {free_job}\nhold {held_job}\n").expect("written");
     site.work(&mut daemon, 3);
     let place = |daemon: &TestDaemon, number: u64| {
         daemon.first_core().tracker().jobs().find(|job| job.key.id == number).map(|job| job.place)
     };
-    assert_eq!(place(&daemon, freed), Some(TrackedPlace::Held));
-    let key = daemon.first_core().tracker().jobs().find(|job| job.key.id == freed).expect("known").key;
+    assert_eq!(place(&daemon, free_job), Some(TrackedPlace::Held));
+    let key = daemon.first_core().tracker().jobs().find(|job| job.key.id == free_job).expect("known").key;
     assert!(site.cluster.borrow_mut().by_hand(&ClusterOrder::Release(key)));
     site.work(&mut daemon, 10);
     // The hold now is the daemon's, as of every job that waits.
-    assert!(site.cluster.borrow().is_held(freed));
-    assert_eq!(place(&daemon, freed), Some(TrackedPlace::Waiting));
+    assert!(site.cluster.borrow().is_held(free_job));
+    assert_eq!(place(&daemon, free_job), Some(TrackedPlace::Waiting));
     // Restarts begin a new segment each, of which no state is saved yet.
     for _ in 0..2 {
         drop(daemon);
         daemon = site.begin();
         site.work(&mut daemon, 3);
-        assert_eq!(place(&daemon, freed), Some(TrackedPlace::Waiting));
+        assert_eq!(place(&daemon, free_job), Some(TrackedPlace::Waiting));
         assert_eq!(place(&daemon, held_job), Some(TrackedPlace::Held));
     }
     drop(daemon);
     site.hand_back(&HandBackOptions::default());
-    assert_eq!((site.cluster.borrow().is_held(freed), site.cluster.borrow().is_held(held_job)), (false, true));
+    assert_eq!((site.cluster.borrow().is_held(free_job), site.cluster.borrow().is_held(held_job)), (false, true));
 }
 
 /// A job that was submitted with a hold and released by its owner is the policy's, also for a
@@ -239,7 +239,7 @@ fn hand_back_lets_suspended_jobs_go_on() {
                 break;
             }
         }
-        let suspended: Vec<u64> = site
+        let numbers: Vec<u64> = site
             .cluster
             .borrow()
             .true_snapshot()
@@ -248,7 +248,7 @@ fn hand_back_lets_suspended_jobs_go_on() {
             .filter(|job| job.state == JobState::Suspended)
             .map(|job| job.id)
             .collect();
-        assert!(!suspended.is_empty(), "the policy suspends something");
+        assert!(!numbers.is_empty(), "the policy suspends something");
         drop(daemon);
         let summary = site.hand_back(&HandBackOptions { requeue, ..HandBackOptions::default() });
         assert_eq!(summary.left, [] as [String; 0]);
@@ -268,7 +268,7 @@ fn hand_back_if_silent_waits_for_silence() {
     // ever since.
     let options = HandBackOptions { if_silent: Some(1 << 40), ..HandBackOptions::default() };
     let summary = site.hand_back(&options);
-    assert!(summary.skipped.is_some_and(|why| why.contains("daemon 1 beat")));
+    assert!(summary.skipped.is_some_and(|reason| reason.contains("daemon 1 beat")));
     let summary = site.hand_back(&HandBackOptions { if_silent: Some(120), ..HandBackOptions::default() });
     assert_eq!(summary.skipped, None);
     assert_eq!(Beat::read_beat(&site.home().heartbeat_path()), Beat::Off);

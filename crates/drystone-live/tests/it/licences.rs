@@ -8,9 +8,9 @@ use drystone_live::journal;
 use drystone_live::tracker::DaemonMode;
 
 /// With `total` licences, of which others have `others`.
-fn cluster(total: u64, others: u64) -> FakeCluster {
+fn cluster(total: u64, foreign_count: u64) -> FakeCluster {
     let mut cluster = FakeCluster::new(2, 4);
-    cluster.set_licence("cad", total, others);
+    cluster.set_licence("cad", total, foreign_count);
     cluster
 }
 
@@ -66,7 +66,7 @@ fn licences_of_others_and_another_number_are_news() {
         let mut site = Site::new(cluster(3, 2), policy, DaemonMode::Drive);
         let mut daemon = site.begin();
         let submit = |licences| site.cluster.borrow_mut().submit(request(licences, 30, 60));
-        let set = |total, others| site.cluster.borrow_mut().set_licence("cad", total, others);
+        let set = |total, foreign_count| site.cluster.borrow_mut().set_licence("cad", total, foreign_count);
         let pair = submit(2);
         let plain = site.submit(1, 5, 10);
         site.work(&mut daemon, 10);
@@ -155,8 +155,8 @@ fn a_replay_has_the_licences_of_each_look() {
     world.restart();
     for (policy, name) in [("easy", "flow"), ("ss(migration=no)", "cad")] {
         let mut world = World::new(cluster(3, 0), policy, DaemonMode::Drive);
-        let asked = FakeRequest { licences: vec![(name.into(), 1)], ..FakeRequest::new(1, 5, 9) };
-        let number = world.cluster.submit(asked);
+        let licence_request = FakeRequest { licences: vec![(name.into(), 1)], ..FakeRequest::new(1, 5, 9) };
+        let number = world.cluster.submit(licence_request);
         world.turn(1_000);
         world.turn(1_000);
         world.turn(1_000);

@@ -11,12 +11,15 @@ use std::collections::BTreeMap;
 
 /// Decided starts of a job.
 fn decided(site: &Site, job: u64) -> usize {
-    let records =
-        journal::read_journal(&site.home().journal_folder()).expect("a journal").into_iter().flat_map(|(_, all)| all);
+    let records = journal::read_journal(&site.home().journal_folder())
+        .expect("a journal")
+        .into_iter()
+        .flat_map(|(_, entries)| entries);
     let outputs =
         records.filter_map(|record| if let JournalRecord::Out(output) = record { Some(output) } else { None });
-    let starts = outputs.flat_map(|output| output.decided).filter(|one| matches!(one.action, Action::Start { .. }));
-    starts.filter(|one| one.key.is_some_and(|key| key.id == job)).count()
+    let starts =
+        outputs.flat_map(|output| output.decided).filter(|decision| matches!(decision.action, Action::Start { .. }));
+    starts.filter(|decision| decision.key.is_some_and(|key| key.id == job)).count()
 }
 
 /// One job needs two processors of one node, which has them once another ends; one needs five,
@@ -69,9 +72,9 @@ fn a_job_that_fits_no_node_is_not_reserved_for() {
         site.work(&mut daemon, 10);
         site.submit(4, 400, 800);
         let now = || site.cluster.borrow().current_time();
-        let begun = now();
+        let begin = now();
         // Its first pause is over.
-        while now() < begun + 70_000 {
+        while now() < begin + 70_000 {
             site.work(&mut daemon, 1);
         }
         let long = site.submit(4, 5, 2_000);
@@ -97,24 +100,24 @@ fn a_job_that_needs_a_whole_node_is_not_overtaken_for_ever() {
         let number = JobKey { id: first, task: None, submit: 0 };
         site.cluster.borrow_mut().by_hand(&ClusterOrder::Cancel(number));
         let now = || site.cluster.borrow().current_time();
-        let begun = now();
-        let (mut small, mut whole, mut started) = (Vec::new(), None, None);
-        while now() < begun + 200_000 {
-            if (now() - begun) / 10_000 >= small.len() as i64 {
+        let begin = now();
+        let (mut small, mut whole, mut start) = (Vec::new(), None, None);
+        while now() < begin + 200_000 {
+            if (now() - begin) / 10_000 >= small.len() as i64 {
                 small.push(site.submit(1, 20, 60));
             }
-            if whole.is_none() && now() > begun + 30_000 {
+            if whole.is_none() && now() > begin + 30_000 {
                 whole =
                     Some(site.cluster.borrow_mut().submit(FakeRequest { together: 4, ..FakeRequest::new(4, 5, 60) }));
             }
             let state = whole.and_then(|job| site.cluster.borrow().job_state(job));
             if state == Some(JobState::Running) {
-                started.get_or_insert(now());
+                start.get_or_insert(now());
             }
             site.work(&mut daemon, 1);
         }
-        let waited = (started.expect("it starts") - begun - 30_000) / 1_000;
-        assert!(waited <= 25, "{policy}: it starts {waited} s late");
+        let wait = (start.expect("it starts") - begin - 30_000) / 1_000;
+        assert!(wait <= 25, "{policy}: it starts {wait} s late");
         let waits: usize =
             small.iter().filter(|&&job| site.cluster.borrow().job_state(job) == Some(JobState::Pending)).count();
         assert!(small.len() >= 19 && waits <= 1, "{policy}: {waits} of {} others wait", small.len());
@@ -160,8 +163,8 @@ fn wait_of_a_whole_job(idle: Vec<(i64, i64)>) -> i64 {
 #[test]
 fn a_job_released_in_vain_keeps_its_nodes() {
     let plain = wait_of_a_whole_job(Vec::new());
-    let disturbed = (30_000..60_000).step_by(1_000).map(|from| wait_of_a_whole_job(vec![(from, from + 5_000)]));
-    let latest = disturbed.max().unwrap_or(0);
+    let waits = (30_000..60_000).step_by(1_000).map(|from| wait_of_a_whole_job(vec![(from, from + 5_000)]));
+    let latest = waits.max().unwrap_or(0);
     assert!(latest > plain + 5, "it was released in vain: {latest} s, {plain} s");
     assert!(latest <= plain + 5 + 10, "{latest} s, {plain} s where nothing is in the way");
 }
@@ -206,8 +209,8 @@ fn a_policy_on_nodes_reserves_nodes() {
         // The first is in the way on the node of the short one, and so is the second.
         let (late, beside) = (together(1, 200, 700), together(1, 200, 500));
         site.work(&mut daemon, 10);
-        let begun = [whole, late, beside].map(|job| decided(&site, job));
-        assert_eq!(begun[0], 0, "{policy}: it is never decided without room");
+        let counts = [whole, late, beside].map(|job| decided(&site, job));
+        assert_eq!(counts[0], 0, "{policy}: it is never decided without room");
         let running = [late, beside].map(state).into_iter().filter(|state| *state == Some(JobState::Running)).count();
         assert_eq!(running, 1, "{policy}: one fits beside the long one, and the other waits");
         site.finish(&mut daemon);
@@ -216,8 +219,8 @@ fn a_policy_on_nodes_reserves_nodes() {
             let start = cluster.event_record().starts.iter().find(|(key, _)| key.id == job).map(|(_, at)| *at);
             start.expect("it started")
         };
-        let waited = (start(whole) - start(short)) / 1_000;
-        assert!((100..=110).contains(&waited), "{policy}: {waited} s");
+        let wait = (start(whole) - start(short)) / 1_000;
+        assert!((100..=110).contains(&wait), "{policy}: {wait} s");
         assert!(site.starts().values().all(|&times| times == 1), "{policy}");
     }
 }
@@ -245,8 +248,8 @@ fn policies_that_choose_nodes_do_unless_they_are_to_count() {
 fn jobs_keep_clear_of_reservations() {
     for policy in ["easy", "conservative", "fcfs", "easy by count"] {
         let mut world = World::new(FakeCluster::new(2, 4), policy, DaemonMode::Drive);
-        let begun = world.now();
-        let window = (begun + 100, begun + 160);
+        let begin = world.now();
+        let window = (begin + 100, begin + 160);
         (0..2).for_each(|at| world.cluster.reserve_node(at, window.0, window.1));
         let short = world.cluster.submit(FakeRequest::new(8, 20, 60));
         let long = world.cluster.submit(FakeRequest::new(8, 20, 90));
@@ -254,7 +257,7 @@ fn jobs_keep_clear_of_reservations() {
             world.turn(1_000);
         }
         let starts: BTreeMap<u64, i64> =
-            world.cluster.event_record().starts.iter().map(|(key, at)| (key.id, at / 1_000 - begun)).collect();
+            world.cluster.event_record().starts.iter().map(|(key, at)| (key.id, at / 1_000 - begin)).collect();
         let releases = world.cluster.event_record().orders.iter();
         let releases = releases.filter(|order| matches!(order, ClusterOrder::Release(key) if key.id == long)).count();
         assert!(starts[&short] <= 3 && (160..=170).contains(&starts[&long]), "{policy}: {starts:?}");

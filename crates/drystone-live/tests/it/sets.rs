@@ -123,8 +123,8 @@ fn a_shadow_sees_each_set() {
 #[test]
 fn another_division_takes_over_what_is_held() {
     let mut site = site("easy++");
-    let both = site.sets.clone();
-    site.sets = vec![both[0].clone()];
+    let sets = site.sets.clone();
+    site.sets = vec![sets[0].clone()];
     let mut daemon = site.begin();
     let ran: Vec<u64> = (0..4).map(|_| submit(&site, "main", 4, 3)).collect();
     assert_eq!(site.work(&mut daemon, 60), None);
@@ -135,7 +135,7 @@ fn another_division_takes_over_what_is_held() {
     assert!(ran.iter().all(|&job| matches!(state(&site, job), Some(JobState::Ended(_)))));
     assert!(site.cluster.borrow().is_held(old[1]));
     drop(daemon);
-    site.sets = both.clone();
+    site.sets = sets.clone();
     let mut daemon = site.begin();
     let notes: Vec<String> = daemon.stats().notes.iter().map(|note| note.text.clone()).collect();
     assert!(notes.len() == 2 && notes.iter().all(|note| note.contains("teach predictors: 4")), "{notes:?}");

@@ -29,11 +29,11 @@ fn submit(site: &Site, procs: u32, run: i64, least: Option<u32>) -> u64 {
 
 fn shrinks(site: &Site) -> Vec<(u64, u32)> {
     let cluster = site.cluster.borrow();
-    let kept = |order: &ClusterOrder| match order {
+    let shrink = |order: &ClusterOrder| match order {
         ClusterOrder::Shrink { key, nodes } => Some((key.id, *nodes)),
         _ => None,
     };
-    cluster.event_record().orders.iter().filter_map(kept).collect()
+    cluster.event_record().orders.iter().filter_map(shrink).collect()
 }
 
 fn procs_of(site: &Site, number: u64) -> u32 {
@@ -68,18 +68,18 @@ fn a_shadow_says_once_what_could_give_nodes_and_what_that_gains() {
 /// The job goes down to three nodes where one node is enough, and not below what its user allows.
 #[test]
 fn as_many_nodes_are_taken_as_the_head_needs() {
-    for (need, kept) in [(3, Some(3)), (4, Some(3)), (5, Some(2)), (8, Some(2)), (9, None)] {
+    for (need, remainder) in [(3, Some(3)), (4, Some(3)), (5, Some(2)), (8, Some(2)), (9, None)] {
         let mut site = site(DaemonMode::Drive);
         let mut daemon = site.begin();
         let wide = submit(&site, 16, 900, Some(2));
         site.work(&mut daemon, 12);
         let waits = submit(&site, need, 50, None);
         site.work(&mut daemon, 20);
-        let expected: Vec<(u64, u32)> = kept.into_iter().map(|nodes| (wide, nodes)).collect();
+        let expected: Vec<(u64, u32)> = remainder.into_iter().map(|nodes| (wide, nodes)).collect();
         assert_eq!(shrinks(&site), expected, "{need} processors");
-        let state = if kept.is_some() { JobState::Running } else { JobState::Pending };
+        let state = if remainder.is_some() { JobState::Running } else { JobState::Pending };
         assert_eq!(site.cluster.borrow().job_state(waits), Some(state), "{need} processors");
-        assert_eq!(procs_of(&site, wide), kept.map_or(16, |nodes| nodes * 4));
+        assert_eq!(procs_of(&site, wide), remainder.map_or(16, |nodes| nodes * 4));
         assert_eq!(notes(&daemon, "gives").len(), expected.len());
         assert_eq!(daemon.stats().differences, 0);
     }
@@ -99,9 +99,9 @@ fn no_node_is_taken_for_a_job_that_it_does_not_help() {
         site.work(&mut daemon, 20);
         assert_eq!((shrinks(&site), notes(&daemon, "of its 4 nodes")), (vec![], vec![]));
         if mode == DaemonMode::Drive {
-            let helped = submit(&site, 8, 50, None);
+            let job = submit(&site, 8, 50, None);
             site.work(&mut daemon, 30);
-            let state = site.cluster.borrow().job_state(helped);
+            let state = site.cluster.borrow().job_state(job);
             assert_eq!((shrinks(&site), state), (vec![(wide, 2)], Some(JobState::Running)));
         }
         assert_eq!(daemon.stats().differences, 0);
@@ -193,9 +193,9 @@ fn a_job_that_was_shrunk_by_its_user_and_one_that_waits_again() {
     site.cluster.borrow_mut().by_hand(&ClusterOrder::Shrink { key, nodes: 3 });
     site.work(&mut daemon, 8);
     assert_eq!(daemon.stats().differences, 0);
-    let other = submit(&site, 8, 20, None);
+    let rival = submit(&site, 8, 20, None);
     site.work(&mut daemon, 20);
-    assert_eq!((shrinks(&site), procs_of(&site, other)), (vec![(wide, 2)], 8));
+    assert_eq!((shrinks(&site), procs_of(&site, rival)), (vec![(wide, 2)], 8));
     assert_eq!(daemon.stats().differences, 0);
     site.cluster.borrow_mut().by_hand(&ClusterOrder::Requeue(key));
     site.work(&mut daemon, 20);
@@ -213,13 +213,13 @@ fn a_job_that_gave_nodes_and_is_requeued_waits_with_its_present_size() {
     let mut daemon = site.begin();
     let wide = submit(&site, 16, 100, Some(2));
     site.work(&mut daemon, 12);
-    let other = submit(&site, 8, 400, None);
+    let rival = submit(&site, 8, 400, None);
     site.work(&mut daemon, 20);
     assert_eq!((shrinks(&site), procs_of(&site, wide)), (vec![(wide, 2)], 8));
     let key = site.cluster.borrow().true_snapshot().jobs[0].job_keys()[0];
     site.cluster.borrow_mut().by_hand(&ClusterOrder::Requeue(key));
     site.work(&mut daemon, 30);
-    let states = [wide, other].map(|number| site.cluster.borrow().job_state(number));
+    let states = [wide, rival].map(|number| site.cluster.borrow().job_state(number));
     assert_eq!(states, [Some(JobState::Running); 2]);
     assert_eq!(daemon.stats().differences, 0);
     site.finish(&mut daemon);

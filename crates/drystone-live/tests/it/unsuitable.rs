@@ -11,8 +11,8 @@ fn a_policy_that_changes_paces_is_refused() {
         let spec: PolicySpec = policy.parse().unwrap_or_else(|error| panic!("{policy}: {error}"));
         Core::check_policy(&spec, can).err().map(|error| error.to_string())
     };
-    let refused = refusal("easy(drop=pace)").expect("no driver of a cluster changes paces");
-    assert!(refused.contains("changes the paces of jobs") && refused.contains("leave out `drop=pace`"), "{refused}");
+    let message = refusal("easy(drop=pace)").expect("no driver of a cluster changes paces");
+    assert!(message.contains("changes the paces of jobs") && message.contains("leave out `drop=pace`"), "{message}");
     // Without caps no job starts slowly.
     assert_eq!(refusal("easy"), None);
 }

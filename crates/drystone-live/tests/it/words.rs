@@ -108,8 +108,8 @@ fn an_administrators_hold_is_known_by_the_hook() {
             let snapshot = ClusterSnapshot { time, ..snapshot.clone() };
             let stamp = Stamp { now: time, steady: seconds.unsigned_abs() * 1_000 };
             let delta = world.core.tracker().mirror().diff_snapshot(&snapshot);
-            let heard = WakePosition::default();
-            let input = CoreInput::Facts { stamp, delta, told: messages, heard };
+            let position = WakePosition::default();
+            let input = CoreInput::Facts { stamp, delta, told: messages, heard: position };
             let orders = world.core.take_input(&input).expect("sound").orders;
             orders.into_iter().filter(|order| !matches!(order, ClusterOrder::Pin { .. })).collect::<Vec<_>>()
         };

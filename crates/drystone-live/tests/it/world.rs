@@ -92,10 +92,10 @@ impl World {
         for (input, output) in &self.journal {
             assert_eq!(core.take_input(input).expect("sound"), *output, "a replay gives the same");
         }
-        let saved = core.save().expect("saves");
+        let snapshot = core.save().expect("saves");
         core = Core::new(self.settings.clone(), self.core.tracker().layout().clone(), &self.policy);
-        core.load(&saved).expect("loads");
-        assert_eq!(core.save().expect("saves"), saved);
+        core.load(&snapshot).expect("loads");
+        assert_eq!(core.save().expect("saves"), snapshot);
         self.core = core;
         let stamp = Stamp { now: self.now(), steady: self.steady };
         self.take(CoreInput::Restarted(stamp));

@@ -82,14 +82,14 @@ mod tests {
     /// Text of any script survives in both forms, also where XML has signs of its own.
     #[test]
     fn files_carry_what_determined_them() {
-        let determined = json!({ "workload": "Köln <&> \"log\"", "policy": "goal(lexical(Tw>avgX))" });
+        let provenance = json!({ "workload": "Köln <&> \"log\"", "policy": "goal(lexical(Tw>avgX))" });
         let svg = r#"<svg xmlns="http://www.w3.org/2000/svg" width="10" height="5"><rect width="4" height="5"/></svg>"#;
         let drawing = Drawing {
             id: "plot".to_string(),
             title: "Größe".to_string(),
             note: String::new(),
             svg: svg.to_string(),
-            determined: determined.clone(),
+            determined: provenance.clone(),
         };
         let file = drawing.svg_file();
         let document = usvg::roxmltree::Document::parse(&file).expect("XML");
@@ -98,7 +98,7 @@ mod tests {
             element.and_then(|node| node.text()).expect(name).to_string()
         };
         assert_eq!(text("title"), "Größe");
-        assert_eq!(serde_json::from_str::<Value>(&text("metadata")).expect("JSON"), determined);
+        assert_eq!(serde_json::from_str::<Value>(&text("metadata")).expect("JSON"), provenance);
 
         let bytes = drawing.png_image(2.0).expect("drawn");
         let mut reader = png::Decoder::new(std::io::Cursor::new(&bytes)).read_info().expect("PNG");
@@ -107,7 +107,7 @@ mod tests {
             .collect();
         assert_eq!(texts[0], ("Title".to_string(), "Größe".to_string()));
         assert_eq!(texts[1].0, "drystone");
-        assert_eq!(serde_json::from_str::<Value>(&texts[1].1).expect("JSON"), determined);
+        assert_eq!(serde_json::from_str::<Value>(&texts[1].1).expect("JSON"), provenance);
         // Black where the rectangle is, nothing elsewhere.
         let mut pixels = vec![0; reader.output_buffer_size().expect("small")];
         reader.next_frame(&mut pixels).expect("pixels");

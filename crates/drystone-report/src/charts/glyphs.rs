@@ -214,8 +214,8 @@ mod tests {
     /// 168 to 1,312.
     #[test]
     fn a_letter_by_hand() {
-        let close = |found: [f32; 4], expected: [f32; 4]| {
-            assert!(found.iter().zip(expected).all(|(a, b)| (a - b).abs() < 0.01), "{found:?} {expected:?}");
+        let close = |values: [f32; 4], expected: [f32; 4]| {
+            assert!(values.iter().zip(expected).all(|(a, b)| (a - b).abs() < 0.01), "{values:?} {expected:?}");
         };
         let unit = 20.48 / 2_048.0;
         let left = outline_text(r#"<text x="10" y="50" font-size="20.48">H</text>"#).expect("a font");

@@ -283,12 +283,12 @@ impl Drawn {
     }
 
     /// Sets the opacities of areas and lines.
-    fn set_opacities(&mut self, both: [f32; 2]) {
-        if both == [1.0, 1.0] {
+    fn set_opacities(&mut self, opacities: [f32; 2]) {
+        if opacities == [1.0, 1.0] {
             return;
         }
         let new = resource_name("G", self.opacities.len());
-        let name = self.opacities.entry(both.map(f32::to_bits)).or_insert(new);
+        let name = self.opacities.entry(opacities.map(f32::to_bits)).or_insert(new);
         self.content.set_parameters(Name(name.as_bytes()));
     }
 }
@@ -342,9 +342,9 @@ mod tests {
     }
 
     fn operators(pdf: &[u8]) -> String {
-        let find = |what: &[u8], from: usize| {
-            let at = pdf[from..].windows(what.len()).position(|window| window == what);
-            from + at.expect("in the file") + what.len()
+        let find = |pattern: &[u8], from: usize| {
+            let at = pdf[from..].windows(pattern.len()).position(|window| window == pattern);
+            from + at.expect("in the file") + pattern.len()
         };
         let begin = find(b"stream\n", find(b"/FlateDecode", 0));
         let mut text = String::new();

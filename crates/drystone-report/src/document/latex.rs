@@ -71,10 +71,10 @@ fn chunk_rows(lines: &[usize]) -> Vec<std::ops::Range<usize>> {
     ranges
 }
 
-fn latex_cell(text: &str, tone: Tone, wrapped: bool) -> String {
-    let text = if wrapped { escape_latex_breaking(text) } else { escape_latex(text) };
+fn latex_cell(text: &str, tone: Tone, is_wrapped: bool) -> String {
+    let text = if is_wrapped { escape_latex_breaking(text) } else { escape_latex(text) };
     let text = if tone == Tone::Strong && !text.is_empty() { format!("\\textbf{{{text}}}") } else { text };
-    if wrapped { format!("{{\\raggedright {text}\\par}}") } else { text }
+    if is_wrapped { format!("{{\\raggedright {text}\\par}}") } else { text }
 }
 
 impl Document {

@@ -75,14 +75,14 @@ fn fit_widths(needs: &[ColumnNeeds], columns: Vec<usize>, room: usize) -> Vec<(u
 }
 
 /// Shares room out evenly among those that want more. Returns what is left.
-fn pour_spare(widths: &mut [usize], wanted: impl Iterator<Item = usize> + Clone, mut spare: usize) -> usize {
+fn pour_spare(widths: &mut [usize], targets: impl Iterator<Item = usize> + Clone, mut spare: usize) -> usize {
     loop {
-        let wanting = widths.iter().zip(wanted.clone()).filter(|(has, wants)| *has < wants).count();
+        let wanting = widths.iter().zip(targets.clone()).filter(|(has, wants)| *has < wants).count();
         if wanting == 0 || spare == 0 {
             return spare;
         }
         let share = (spare / wanting).max(1);
-        for (has, wants) in widths.iter_mut().zip(wanted.clone()) {
+        for (has, wants) in widths.iter_mut().zip(targets.clone()) {
             let more = wants.saturating_sub(*has).min(share).min(spare);
             *has += more;
             spare -= more;
@@ -185,10 +185,10 @@ mod tests {
     fn stories_go_on_below_their_text() {
         let text =
             "job 1: four words here\n10:00:00  arrives; just before, 10 waited\n  - an item that is long\nshort\n";
-        let told = "job 1: four words\n  here\n\
+        let story = "job 1: four words\n  here\n\
                     10:00:00  arrives;\n          just\n          before, 10\n          waited\n  \
                     - an item that\n    is long\nshort\n";
-        assert_eq!(fill_story(text, 20), told);
+        assert_eq!(fill_story(text, 20), story);
     }
 
     #[test]

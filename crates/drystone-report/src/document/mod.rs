@@ -178,7 +178,7 @@ mod tests {
         for width in 1..=80 {
             let text = document().render_text(Some(width), false);
             for word in whole.split_whitespace() {
-                assert!(text.split_whitespace().any(|found| found == word), "{word} at {width}:\n{text}");
+                assert!(text.split_whitespace().any(|token| token == word), "{word} at {width}:\n{text}");
             }
             let most = width.max("conservative  15,055.95    4.64".len());
             assert!(width < LEAST_TEXT || text.lines().all(|line| line.chars().count() <= most), "{width}:\n{text}");

@@ -71,14 +71,14 @@ impl DocumentTable {
 
     /// Lines without blanks at their ends; no broader than this, as far as numbers and words have
     /// room.
-    fn lines_within(&self, width: Option<usize>, styled: bool) -> String {
+    fn lines_within(&self, width: Option<usize>, is_styled: bool) -> String {
         let mut text = String::new();
         for (at, columns) in layout::group_columns(&self.column_needs(), self.count_keys(), width).iter().enumerate() {
             if at > 0 {
                 text.push('\n');
             }
             let mut grid = self.make_grid(columns);
-            if styled {
+            if is_styled {
                 // The blanks between columns are not to be coloured: the first is taken away below.
                 grid.enforce_styling().style_text_only();
             }
@@ -108,7 +108,7 @@ impl Document {
     }
 
     /// As text no broader than this, with colours or without.
-    pub fn render_text(&self, width: Option<usize>, styled: bool) -> String {
+    pub fn render_text(&self, width: Option<usize>, is_styled: bool) -> String {
         let fit = |text: &str, indent: usize| -> String {
             let text = make_visible(text);
             // Beside long names there may be no room to speak of.
@@ -123,7 +123,7 @@ impl Document {
                 out.push('\n');
             }
             match block {
-                DocumentBlock::Heading(text) if styled => {
+                DocumentBlock::Heading(text) if is_styled => {
                     let bold = anstyle::Style::new().bold();
                     let _ = writeln!(out, "{bold}{}{bold:#}", fit(text, 0));
                 }
@@ -136,7 +136,7 @@ impl Document {
                         let _ = writeln!(out, "{name:<names$}  {}", fit(value, names + 2));
                     }
                 }
-                DocumentBlock::Table(table) => out.push_str(&table.lines_within(width, styled)),
+                DocumentBlock::Table(table) => out.push_str(&table.lines_within(width, is_styled)),
             }
         }
         out

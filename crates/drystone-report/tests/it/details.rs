@@ -77,14 +77,14 @@ fn lines_over_time_agree_with_means() {
         let area: f64 = values[..bins - 1].iter().map(|v| v * width).sum();
         (area + values[bins - 1] * last) / span
     };
-    for (found, expected) in [
+    for (value, expected) in [
         (mean(&timeline.waiting_jobs), whole.mean_waiting_jobs),
         (mean(&timeline.waiting_procs), whole.mean_waiting_procs),
         (mean(&timeline.utilisation), whole.mean_used),
     ] {
         let expected = expected.expect("a mean");
         // Four decimals are kept.
-        assert!((found - expected).abs() < 1e-4, "{found} is not {expected}");
+        assert!((value - expected).abs() < 1e-4, "{value} is not {expected}");
     }
 }
 

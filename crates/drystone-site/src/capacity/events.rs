@@ -70,9 +70,9 @@ mod tests {
         assert_eq!((events[0].cpus, events[0].nodes.as_str(), events[0].end), (Some(128), "", None));
         assert_eq!((events[1].cpus, events[1].nodes.as_str(), events[1].end), (None, "n2", Some(1_767_398_400)));
         assert_eq!((events[2].begin, events[2].end), (1_767_398_400, None));
-        let unzoned = SheetTimes { form: &TimeForm::default(), zone: None };
+        let zoneless_times = SheetTimes { form: &TimeForm::default(), zone: None };
         assert!(
-            matches!(read_events(text, "events.psv", &unzoned), Err(SiteError::NoZone { place, .. }) if place == "events.psv:2")
+            matches!(read_events(text, "events.psv", &zoneless_times), Err(SiteError::NoZone { place, .. }) if place == "events.psv:2")
         );
     }
 }

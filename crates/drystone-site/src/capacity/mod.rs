@@ -110,8 +110,8 @@ impl<'a> TextSheet<'a> {
     /// that is there.
     pub(crate) fn named_rows(&self) -> impl Iterator<Item = (usize, impl Fn(&[&str]) -> &'a str + '_)> + '_ {
         self.rows.iter().map(move |(line, values)| {
-            let get = move |wanted: &[&str]| {
-                let at = wanted.iter().find_map(|name| self.names.iter().position(|known| known == name));
+            let get = move |names: &[&str]| {
+                let at = names.iter().find_map(|name| self.names.iter().position(|column| column == name));
                 at.and_then(|at| values.get(at).copied()).unwrap_or_default().trim()
             };
             (*line, get)

@@ -72,11 +72,11 @@ pub(crate) fn read_scontrol(
 
 /// Those that PBS's records tell of.
 pub(crate) fn of_pbs(open: &pbs::OpenRecords) -> Vec<SiteReservation> {
-    let site_reservation = |((name, _), known): (&(String, i64), &pbs::PbsReservation)| SiteReservation {
+    let site_reservation = |((name, _), reservation): (&(String, i64), &pbs::PbsReservation)| SiteReservation {
         name: name.split('.').next().unwrap_or(name).to_string(),
-        begin: known.start,
-        end: known.end,
-        nodes: known.nodes.clone(),
+        begin: reservation.start,
+        end: reservation.end,
+        nodes: reservation.nodes.clone(),
         cpus: None,
     };
     open.reservations.iter().map(site_reservation).filter(|r| r.end > r.begin && !r.nodes.is_empty()).collect()
@@ -94,13 +94,16 @@ mod tests {
         let (reservations, unused_rows) = read_reservations(text, "resv.psv", &times).expect("a table");
         assert_eq!((reservations.len(), unused_rows, reservations[0].cpus), (1, 1, Some(64)));
         let text = "ReservationName=maint StartTime=1767225600 EndTime=1767312000 Duration=1-00:00:00 Nodes=n[1-2] NodeCnt=2 CoreCnt=64 Flags=MAINT\n";
-        let (found, _) = read_scontrol(text, "resv.txt", &times).expect("lines");
-        assert_eq!((found[0].name.as_str(), found[0].nodes.as_str(), found[0].cpus), ("maint", "n[1-2]", Some(64)));
+        let (line_entries, _) = read_scontrol(text, "resv.txt", &times).expect("lines");
+        assert_eq!(
+            (line_entries[0].name.as_str(), line_entries[0].nodes.as_str(), line_entries[0].cpus),
+            ("maint", "n[1-2]", Some(64))
+        );
         // Without `-o` a reservation is a paragraph.
         let text = "ReservationName=maint StartTime=1767225600 EndTime=1767312000 Duration=1-00:00:00\n   Nodes=n[1-2] NodeCnt=2\n   \
                     Users=root\n\nReservationName=bare StartTime=1767225600 EndTime=1767312000\n   Nodes=(null) CoreCnt=8\n";
-        let (found, unused) = read_scontrol(text, "resv.txt", &times).expect("paragraphs");
-        let nodes: Vec<&str> = found.iter().map(|one| one.nodes.as_str()).collect();
-        assert_eq!((nodes, found[1].cpus, unused), (vec!["n[1-2]", ""], Some(8), 0));
+        let (paragraph_entries, spare_count) = read_scontrol(text, "resv.txt", &times).expect("paragraphs");
+        let nodes: Vec<&str> = paragraph_entries.iter().map(|reservation| reservation.nodes.as_str()).collect();
+        assert_eq!((nodes, paragraph_entries[1].cpus, spare_count), (vec!["n[1-2]", ""], Some(8), 0));
     }
 }

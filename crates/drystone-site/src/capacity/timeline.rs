@@ -34,8 +34,8 @@ impl Closures {
         }
     }
 
-    pub(crate) fn take_closures(&mut self, other: &Closures) {
-        for (&node, spans) in &other.of {
+    pub(crate) fn take_closures(&mut self, closures: &Closures) {
+        for (&node, spans) in &closures.of {
             self.of.entry(node).or_default().extend(spans);
         }
     }
@@ -99,8 +99,8 @@ pub(crate) fn build_timeline(
         let has = unit_count(&scene.machine.nodes[node as usize], projection.unit);
         let node_uses = uses.get(&node).map_or(&[][..], Vec::as_slice);
         for span in spans {
-            for (begin, end, used) in closure_steps(span, node_uses) {
-                let used_units = if projection.unit == PoolUnit::Node { u64::from(used > 0) } else { used };
+            for (begin, end, usage) in closure_steps(span, node_uses) {
+                let used_units = if projection.unit == PoolUnit::Node { u64::from(usage > 0) } else { usage };
                 let lost_units = has.saturating_sub(used_units);
                 if lost_units > 0 {
                     *sum.entry((pool, begin, end, span.cause)).or_default() += lost_units;

@@ -239,7 +239,8 @@ pub(super) fn submitted_jobs() -> Vec<ExampleJob> {
 }
 
 fn submit_together(habit: &Habit, submit: i64, dice: &mut ExampleDice) -> Vec<ExampleJob> {
-    let pick = |dice: &mut ExampleDice, all: &'static [u32]| all[(dice.roll_number() % all.len() as u64) as usize];
+    let pick =
+        |dice: &mut ExampleDice, choices: &'static [u32]| choices[(dice.roll_number() % choices.len() as u64) as usize];
     let cpus = pick(dice, habit.cpus);
     let gpus = pick(dice, habit.gpus);
     let limit = habit.limits[(dice.roll_number() % habit.limits.len() as u64) as usize] * 60;

@@ -11,9 +11,9 @@ const HEADER: &str = "JobIDRaw|JobID|Cluster|User|Account|Group|UID|Partition|QO
 const FIRST: usize = 1_001;
 
 /// The table of all jobs and their steps.
-pub(super) fn render_records(all: &[ExampleRecord]) -> String {
+pub(super) fn render_records(records: &[ExampleRecord]) -> String {
     let mut text = HEADER.to_string();
-    for (at, record) in all.iter().enumerate() {
+    for (at, record) in records.iter().enumerate() {
         let raw = FIRST + at;
         let name = match record.job.task {
             Some((first, task)) => format!("{}_{task}", FIRST + first),

@@ -154,10 +154,10 @@ impl ExampleCluster {
     }
 
     /// Takes a job's share of its nodes, or gives it back.
-    fn set_occupied(&mut self, at: usize, taken: bool) {
+    fn set_occupied(&mut self, at: usize, is_taken: bool) {
         let ExampleRecord { job, nodes, .. } = &self.records[at];
         let parts = job.node_count();
-        let change = |room: u32, part: u32| if taken { room - part } else { room + part };
+        let change = |room: u32, part: u32| if is_taken { room - part } else { room + part };
         for &node in nodes {
             let room = &mut self.rooms[node];
             room.cpus = change(room.cpus, job.cpus / parts);
@@ -165,7 +165,7 @@ impl ExampleCluster {
             room.memory_mb = change(room.memory_mb, job.memory_mb / parts);
         }
         let user_usage = self.held.entry(job.user).or_default();
-        *user_usage = change_held(*user_usage, job.cpus, taken);
+        *user_usage = change_held(*user_usage, job.cpus, is_taken);
     }
 
     /// Starts what can start, and returns the times at which these jobs end.
@@ -188,10 +188,10 @@ impl ExampleCluster {
         ends
     }
 
-    fn start_job(&mut self, at: usize, nodes: Vec<usize>, now: i64, backfilled: bool) -> i64 {
+    fn start_job(&mut self, at: usize, nodes: Vec<usize>, now: i64, is_backfill: bool) -> i64 {
         let record = &mut self.records[at];
         record.nodes = nodes;
-        (record.start, record.state, record.backfilled) = (Some(now), "RUNNING", backfilled);
+        (record.start, record.state, record.backfilled) = (Some(now), "RUNNING", is_backfill);
         let run = match record.job.fails {
             true => (record.job.run / 7).max(3),
             false => record.job.run.min(record.job.limit),
@@ -203,7 +203,7 @@ impl ExampleCluster {
     }
 
     /// Returns the nodes on which a job can start, or the reason why it cannot.
-    fn why_not(&self, at: usize, now: i64, kept: Option<&ExampleReserve>) -> Result<Vec<usize>, &'static str> {
+    fn why_not(&self, at: usize, now: i64, reserve: Option<&ExampleReserve>) -> Result<Vec<usize>, &'static str> {
         let ExampleRecord { job, eligible, .. } = &self.records[at];
         if eligible.is_none() {
             return Err("Dependency");
@@ -217,7 +217,7 @@ impl ExampleCluster {
             return Err("ReqNodeNotAvail, Reserved for maintenance");
         }
         let (_, first, last) = PARTITIONS[job.partition];
-        let keeps = |node: usize| kept.is_some_and(|(nodes, from)| nodes.contains(&node) && now + job.limit > *from);
+        let keeps = |node: usize| reserve.is_some_and(|(nodes, from)| nodes.contains(&node) && now + job.limit > *from);
         let mut nodes: Vec<usize> = (first..=last).filter(|&node| self.has_room(at, node) && !keeps(node)).collect();
         // The fullest first, as Slurm packs.
         nodes.sort_by_key(|&node| (self.rooms[node].cpus, node));
@@ -227,7 +227,7 @@ impl ExampleCluster {
             nodes.sort_unstable();
             return Ok(nodes);
         }
-        Err(if kept.is_some() { "Priority" } else { "Resources" })
+        Err(if reserve.is_some() { "Priority" } else { "Resources" })
     }
 
     fn has_room(&self, at: usize, node: usize) -> bool {
@@ -261,25 +261,26 @@ impl ExampleCluster {
         let enough = |room: &ExampleRoom| {
             room.cpus >= job.cpus / parts && room.gpus >= job.gpus / parts && room.memory_mb >= job.memory_mb / parts
         };
-        let on_it = self.running.iter().map(|&other| &self.records[other]).filter(|other| other.nodes.contains(&node));
+        let on_it =
+            self.running.iter().map(|&index| &self.records[index]).filter(|record| record.nodes.contains(&node));
         let mut ends: Vec<(i64, &ExampleJob)> =
-            on_it.map(|other| (other.start.unwrap_or(now) + other.job.limit, &other.job)).collect();
+            on_it.map(|record| (record.start.unwrap_or(now) + record.job.limit, &record.job)).collect();
         ends.sort_by_key(|(end, _)| *end);
         let mut time = now;
-        for (end, other) in ends {
+        for (end, neighbour) in ends {
             if enough(&room) {
                 break;
             }
-            let parts = other.node_count();
-            room.cpus += other.cpus / parts;
-            room.gpus += other.gpus / parts;
-            room.memory_mb += other.memory_mb / parts;
+            let parts = neighbour.node_count();
+            room.cpus += neighbour.cpus / parts;
+            room.gpus += neighbour.gpus / parts;
+            room.memory_mb += neighbour.memory_mb / parts;
             time = end;
         }
         time
     }
 }
 
-fn change_held(held: u32, cpus: u32, taken: bool) -> u32 {
-    if taken { held + cpus } else { held - cpus }
+fn change_held(count: u32, cpus: u32, is_taken: bool) -> u32 {
+    if is_taken { count + cpus } else { count - cpus }
 }

@@ -18,9 +18,9 @@ impl WaitPairs {
     pub(super) fn from_case(case: &PoolCase, starts: &Starts, which: impl Fn(&RecordedTimes) -> bool) -> WaitPairs {
         let mut waits = WaitPairs::default();
         for (at, job) in case.counted_jobs().filter(|(_, job)| which(job)) {
-            if let (Some(recorded_wait), Some(replayed)) = (job.recorded_wait(), starts.wait[at]) {
+            if let (Some(recorded_wait), Some(replay_wait)) = (job.recorded_wait(), starts.wait[at]) {
                 waits.recorded.push(recorded_wait as f64);
-                waits.replayed.push(replayed as f64);
+                waits.replayed.push(replay_wait as f64);
                 waits.blocks.push(case.block_of(job));
             }
         }

@@ -165,20 +165,24 @@ pub(super) fn quiet_texts(quiet: &[QuietTime], site: &Site) -> Vec<String> {
 mod tests {
     use super::*;
 
-    fn pairs(recorded: &[f64], replayed: &[f64]) -> WaitPairs {
-        WaitPairs { recorded: recorded.to_vec(), replayed: replayed.to_vec(), blocks: vec![0; recorded.len()] }
+    fn pairs(record_waits: &[f64], replay_waits: &[f64]) -> WaitPairs {
+        WaitPairs {
+            recorded: record_waits.to_vec(),
+            replayed: replay_waits.to_vec(),
+            blocks: vec![0; record_waits.len()],
+        }
     }
 
     #[test]
     fn a_shift_is_what_nearly_all_jobs_have() {
-        let recorded = [3_600.0, 3_700.0, 4_000.0, 9_000.0];
-        let shifted: Vec<f64> = recorded.iter().map(|wait| wait - 3_600.0).collect();
-        let shift = ConstantShift::find_shift(&pairs(&recorded, &shifted)).expect("a shift");
+        let record_waits = [3_600.0, 3_700.0, 4_000.0, 9_000.0];
+        let shift_waits: Vec<f64> = record_waits.iter().map(|wait| wait - 3_600.0).collect();
+        let shift = ConstantShift::find_shift(&pairs(&record_waits, &shift_waits)).expect("a shift");
         assert_eq!((shift.seconds, shift.share), (-3_600.0, 1.0));
         assert!(shift.describe_shift().starts_with("every job 60.0 min early"), "{}", shift.describe_shift());
         // As many jobs early as late, the same time, and a replay that is right.
-        assert_eq!(ConstantShift::find_shift(&pairs(&recorded, &[0.0, 3_700.0, 4_000.0, 5_400.0])), None);
-        assert_eq!(ConstantShift::find_shift(&pairs(&recorded, &recorded)), None);
+        assert_eq!(ConstantShift::find_shift(&pairs(&record_waits, &[0.0, 3_700.0, 4_000.0, 5_400.0])), None);
+        assert_eq!(ConstantShift::find_shift(&pairs(&record_waits, &record_waits)), None);
         assert_eq!(ConstantShift::find_shift(&pairs(&[], &[])), None);
     }
 

@@ -52,9 +52,9 @@ enum HeldChange {
 }
 
 /// Replays the recorded starts, and those of a replay for comparison.
-pub(super) fn as_happened(site: &Site, case: &PoolCase, replayed: &Starts) -> AsHappened {
+pub(super) fn as_happened(site: &Site, case: &PoolCase, starts: &Starts) -> AsHappened {
     let recorded_sums = held_sums(site, case, |_, job| job.start);
-    let again = held_sums(site, case, |at, job| match replayed.wait.get(at).copied().flatten() {
+    let again = held_sums(site, case, |at, job| match starts.wait.get(at).copied().flatten() {
         Some(wait) if job.simulated => Some(job.arrive.saturating_add(wait)),
         _ => job.start,
     });
@@ -154,7 +154,7 @@ impl HeldSums {
     }
 
     fn finish_sums(&self) -> AsHappened {
-        let share = |part: f64, all: f64| if all > 0.0 { part / all } else { 0.0 };
+        let share = |part: f64, total: f64| if total > 0.0 { part / total } else { 0.0 };
         AsHappened {
             over_capacity: share(self.over, self.time),
             most_over: self.most_over.unsigned_abs(),
@@ -182,15 +182,15 @@ fn nodes_twice(site: &Site, pool: u16) -> Option<f64> {
     let mut moves: BTreeMap<&str, Vec<(i64, i64)>> = BTreeMap::new();
     let mut lists: BTreeMap<String, Vec<String>> = BTreeMap::new();
     for job in site.jobs().filter(|job| job.pool == pool && job.kind == SiteJobFate::Ran && !job.node_list.is_empty()) {
-        let (Some(start), Some(end), Some(held)) = (job.start, job.end, job.cpus) else { continue };
+        let (Some(start), Some(end), Some(count)) = (job.start, job.end, job.cpus) else { continue };
         let names = lists
             .entry(job.node_list.to_string())
             .or_insert_with_key(|list| drystone_slurm::conf::expand_hostlist(list).unwrap_or_default());
         // Of processors that do not divide evenly, no node is sure to have the larger part.
-        let share = i64::from(held) / names.len().max(1) as i64;
+        let share = i64::from(count) / names.len().max(1) as i64;
         for name in names.iter() {
-            if let Some((&known, _)) = cpus.get_key_value(name.as_str()) {
-                moves.entry(known).or_default().extend([(start, share), (end, -share)]);
+            if let Some((&key, _)) = cpus.get_key_value(name.as_str()) {
+                moves.entry(key).or_default().extend([(start, share), (end, -share)]);
             }
         }
     }
@@ -238,8 +238,8 @@ mod tests {
         sums.pass_time(10);
         sums.take_change(HeldChange::Start(5));
         sums.pass_time(10);
-        let found = sums.finish_sums();
-        assert_eq!((found.over_capacity, found.most_over), (1.0 / 3.0, 1));
-        assert_eq!(found.idle_while_queued, 4.0 * 10.0 / 300.0 * 100.0);
+        let result = sums.finish_sums();
+        assert_eq!((result.over_capacity, result.most_over), (1.0 / 3.0, 1));
+        assert_eq!(result.idle_while_queued, 4.0 * 10.0 / 300.0 * 100.0);
     }
 }

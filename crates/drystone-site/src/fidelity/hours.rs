@@ -93,29 +93,29 @@ impl Hours {
         }
     }
 
-    pub(super) fn hour_errors(&self, recorded: &Hours) -> HourErrors {
-        let series_error = |ours: &[f64], theirs: &[f64]| {
-            let error_pair = series_errors(ours, theirs);
-            let n = theirs.len().max(1) as f64;
+    pub(super) fn hour_errors(&self, record: &Hours) -> HourErrors {
+        let series_error = |first: &[f64], second: &[f64]| {
+            let error_pair = series_errors(first, second);
+            let n = second.len().max(1) as f64;
             SeriesError {
-                recorded_mean: (!theirs.is_empty()).then(|| theirs.iter().sum::<f64>() / n),
+                recorded_mean: (!second.is_empty()).then(|| second.iter().sum::<f64>() / n),
                 mean_error: error_pair.map(|b| b.0),
                 rmse: error_pair.map(|b| b.1),
-                correlation: pearson_correlation(ours, theirs),
+                correlation: pearson_correlation(first, second),
             }
         };
         HourErrors {
-            utilisation: series_error(&self.utilisation, &recorded.utilisation),
-            queue_jobs: series_error(&self.queue_jobs, &recorded.queue_jobs),
-            queue_work: series_error(&self.queue_work, &recorded.queue_work),
+            utilisation: series_error(&self.utilisation, &record.utilisation),
+            queue_jobs: series_error(&self.queue_jobs, &record.queue_jobs),
+            queue_work: series_error(&self.queue_work, &record.queue_work),
         }
     }
 
     /// The week, by its first hour, in which the queue is furthest from what was recorded.
-    pub(super) fn worst_week(&self, recorded: &Hours) -> Option<usize> {
+    pub(super) fn worst_week(&self, record: &Hours) -> Option<usize> {
         const WEEK: usize = 7 * 24;
         let squares: Vec<f64> =
-            self.queue_work.iter().zip(&recorded.queue_work).map(|(a, b)| (a - b) * (a - b)).collect();
+            self.queue_work.iter().zip(&record.queue_work).map(|(a, b)| (a - b) * (a - b)).collect();
         let sums = squares.chunks(WEEK).map(|week| week.iter().sum::<f64>());
         sums.enumerate().max_by(|a, b| a.1.total_cmp(&b.1)).map(|(week, _)| week * WEEK)
     }

@@ -30,10 +30,10 @@ type BlockSums = [f64; 6];
 /// The intervals, with the confidence of 0.95.
 pub(super) fn error_intervals(waits: &WaitPairs, block: i64) -> Intervals {
     let mut of_block: BTreeMap<i64, BlockSums> = BTreeMap::new();
-    for ((recorded, replayed), at) in waits.recorded.iter().zip(&waits.replayed).zip(&waits.blocks) {
-        let distance = (replayed - recorded).abs();
+    for ((record_wait, replay_wait), at) in waits.recorded.iter().zip(&waits.replayed).zip(&waits.blocks) {
+        let distance = (replay_wait - record_wait).abs();
         let near = |limit: f64| f64::from(u8::from(distance <= limit));
-        let values = [1.0, replayed - recorded, distance, near(60.0), near(600.0), near(3_600.0)];
+        let values = [1.0, replay_wait - record_wait, distance, near(60.0), near(600.0), near(3_600.0)];
         let sums = of_block.entry(*at).or_default();
         sums.iter_mut().zip(values).for_each(|(sum, value)| *sum += value);
     }

@@ -103,9 +103,9 @@ pub fn measure_fidelity(site: &Site, settings: &FidelitySettings<'_>) -> Result<
 type PoolReplay = (PoolFidelity, WaitPairs);
 
 /// All pools together, job by job.
-fn total_errors(found: &[PoolReplay]) -> Errors {
+fn total_errors(replays: &[PoolReplay]) -> Errors {
     let mut all_pairs = WaitPairs::default();
-    for (_, waits) in found {
+    for (_, waits) in replays {
         all_pairs.recorded.extend(&waits.recorded);
         all_pairs.replayed.extend(&waits.replayed);
         all_pairs.blocks.extend(&waits.blocks);
@@ -131,7 +131,9 @@ fn replay_pool(
     let repetitions = settings
         .repetitions
         .iter()
-        .map(|(name, other)| repetition::compare_recordings(name, site, other, case, &recorded_starts, &recorded_hours))
+        .map(|(name, recording)| {
+            repetition::compare_recordings(name, site, recording, case, &recorded_starts, &recorded_hours)
+        })
         .collect();
     let worst_week = hours.worst_week(&recorded_hours);
     Ok((
@@ -166,13 +168,13 @@ fn baselines_of(
     case: &PoolCase,
     bench: &ReplayInputs<'_>,
     settings: &FidelitySettings<'_>,
-    replayed: &Starts,
-    recorded: &Hours,
+    replay_starts: &Starts,
+    record_hours: &Hours,
 ) -> Result<Vec<FidelityBaseline>, ReplayError> {
     let own = settings.policy.to_string();
     let simulate = |name: &str| -> Result<Starts, ReplayError> {
         if own == name {
-            return Ok(replayed.clone());
+            return Ok(replay_starts.clone());
         }
         let spec: PolicySpec = name.parse().map_err(|e| ReplayError::Nothing(format!("{name}: {e}")))?;
         bench.replay_case(case, &spec, None)
@@ -187,7 +189,7 @@ fn baselines_of(
         name: name.to_string(),
         is_policy: own == name,
         errors: Errors::from_waits(&WaitPairs::from_case(case, &starts, |_| true)),
-        hours: Hours::from_starts(case, &starts).hour_errors(recorded),
+        hours: Hours::from_starts(case, &starts).hour_errors(record_hours),
     };
     Ok(models.into_iter().map(baseline_of).collect())
 }
@@ -197,7 +199,7 @@ fn measure_noise(
     case: &PoolCase,
     bench: &ReplayInputs<'_>,
     settings: &FidelitySettings<'_>,
-    replayed: &Starts,
+    starts: &Starts,
     hours: &Hours,
 ) -> Result<Noise, ReplayError> {
     let seeds: Vec<u64> = (1..=u64::from(settings.seeds)).map(|at| settings.seed.wrapping_add(at)).collect();
@@ -205,7 +207,7 @@ fn measure_noise(
         let jittered_starts = bench.replay_case(case, &settings.policy, Some((settings.jitter, seed)))?;
         let mut waits = WaitPairs::default();
         for (at, job) in case.counted_jobs() {
-            if let (Some(a), Some(b)) = (replayed.wait[at], jittered_starts.wait[at]) {
+            if let (Some(a), Some(b)) = (starts.wait[at], jittered_starts.wait[at]) {
                 waits.recorded.push(a as f64);
                 waits.replayed.push(b as f64);
                 waits.blocks.push(case.block_of(job));
@@ -242,11 +244,11 @@ fn on_threads<R: Send>(items: &[u64], threads: usize, work: impl Fn(u64) -> R + 
 }
 
 /// Waits by size and by how long jobs held their processors.
-fn class_rows(case: &PoolCase, replayed: &Starts) -> Vec<ClassRow> {
+fn class_rows(case: &PoolCase, starts: &Starts) -> Vec<ClassRow> {
     let mut keys: BTreeMap<(usize, usize), u64> = BTreeMap::new();
     case.counted_jobs().for_each(|(_, job)| *keys.entry(job_classes(job)).or_default() += 1);
     let row = |&(size, length): &(usize, usize)| {
-        let waits = WaitPairs::from_case(case, replayed, |job| job_classes(job) == (size, length));
+        let waits = WaitPairs::from_case(case, starts, |job| job_classes(job) == (size, length));
         let errors = Errors::from_waits(&waits);
         let quantiles = |values: &[f64]| {
             let values = sort_values(values.to_vec());
@@ -265,16 +267,16 @@ fn class_rows(case: &PoolCase, replayed: &Starts) -> Vec<ClassRow> {
     keys.keys().map(row).collect()
 }
 
-fn backfill_shares(case: &PoolCase, replayed: &Starts) -> Mechanism {
+fn backfill_shares(case: &PoolCase, starts: &Starts) -> Mechanism {
     let known_jobs = || case.counted_jobs().filter_map(|(at, job)| Some((at, job.backfilled?)));
-    let share = |part: usize, all: usize| (all > 0).then(|| part as f64 / all as f64);
+    let share = |part: usize, total: usize| (total > 0).then(|| part as f64 / total as f64);
     let job_count = case.counted_jobs().count();
     Mechanism {
         jobs_with_flags: known_jobs().count() as u64,
-        recorded: share(known_jobs().filter(|(_, backfilled)| *backfilled).count(), known_jobs().count()),
-        replayed: share(case.counted_jobs().filter(|(at, _)| replayed.backfilled[*at]).count(), job_count),
+        recorded: share(known_jobs().filter(|(_, is_backfill)| *is_backfill).count(), known_jobs().count()),
+        replayed: share(case.counted_jobs().filter(|(at, _)| starts.backfilled[*at]).count(), job_count),
         same_way: share(
-            known_jobs().filter(|(at, backfilled)| replayed.backfilled[*at] == *backfilled).count(),
+            known_jobs().filter(|(at, is_backfill)| starts.backfilled[*at] == *is_backfill).count(),
             known_jobs().count(),
         ),
     }

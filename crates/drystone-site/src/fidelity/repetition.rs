@@ -17,13 +17,13 @@ fn job_key(job: &SiteJob<'_>) -> (u64, u32, u16) {
 pub(super) fn compare_recordings(
     name: &str,
     site: &Site,
-    other: &Site,
+    second_site: &Site,
     case: &PoolCase,
-    recorded: &Starts,
+    record_starts: &Starts,
     recorded_hours: &Hours,
 ) -> Repetition {
     let other_times: BTreeMap<_, (i64, i64)> =
-        other.jobs().filter_map(|job| Some((job_key(&job), (job.arrive, job.wait()?)))).collect();
+        second_site.jobs().filter_map(|job| Some((job_key(&job), (job.arrive, job.wait()?)))).collect();
     let mut starts = Starts::of_waits(vec![None; case.jobs.len()]);
     let (mut same, mut matched_count, mut distances) = (0_u64, 0_u64, Vec::new());
     for (at, job) in site.jobs().enumerate() {
@@ -35,7 +35,7 @@ pub(super) fn compare_recordings(
             starts.wait[place as usize] = Some(wait);
             matched_count += 1;
             distances.push(arrive - job.arrive);
-            same += u64::from(recorded.wait[place as usize] == Some(wait));
+            same += u64::from(record_starts.wait[place as usize] == Some(wait));
         }
     }
     distances.sort_unstable();

@@ -40,7 +40,7 @@ struct StartObserver {
 }
 
 impl StartObserver {
-    fn put_start(&mut self, id: JobId, at: Time, backfilled: bool) {
+    fn put_start(&mut self, id: JobId, at: Time, is_backfill: bool) {
         let place = id.index();
         if self.start.len() <= place {
             self.start.resize(place + 1, None);
@@ -48,7 +48,7 @@ impl StartObserver {
         }
         if self.start[place].is_none() {
             self.start[place] = Some(at);
-            self.backfilled[place] = backfilled;
+            self.backfilled[place] = is_backfill;
         }
     }
 }
@@ -57,18 +57,18 @@ impl Observer for StartObserver {
     const NOTES: bool = false;
     const ENDS: bool = false;
 
-    fn note_start(&mut self, now: Time, id: JobId, why: StartReason) {
-        self.put_start(id, now, why == StartReason::Backfilled);
+    fn note_start(&mut self, now: Time, id: JobId, reason: StartReason) {
+        self.put_start(id, now, reason == StartReason::Backfilled);
     }
 
-    fn note_adoption(&mut self, _: Time, id: JobId, adopted: &Adopted) {
-        if let Adopted::Running { since, .. } = adopted {
+    fn note_adoption(&mut self, _: Time, id: JobId, adoption: &Adopted) {
+        if let Adopted::Running { since, .. } = adoption {
             self.put_start(id, *since, false);
         }
     }
 
-    fn note_end(&mut self, ended: &EndedJob<'_>) {
-        self.put_start(ended.id, ended.outcome.start, false);
+    fn note_end(&mut self, job: &EndedJob<'_>) {
+        self.put_start(job.id, job.outcome.start, false);
     }
 }
 
@@ -112,10 +112,10 @@ impl ReplayInputs<'_> {
         Ok(starts)
     }
 
-    fn simulate_pool(&self, pool: &PoolWorkload, given: &PolicySpec) -> Result<StartObserver, ReplayError> {
+    fn simulate_pool(&self, pool: &PoolWorkload, policy: &PolicySpec) -> Result<StartObserver, ReplayError> {
         let mut watch = StartObserver::default();
-        let spec = self.site.pool_policy(pool.pool, given);
-        let spec = &spec.map_err(|source| ReplayError::Policy { policy: given.to_string(), source })?;
+        let spec = self.site.pool_policy(pool.pool, policy);
+        let spec = &spec.map_err(|source| ReplayError::Policy { policy: policy.to_string(), source })?;
         // A model that counts processors only is one beside the site's own.
         let counts = pool.workload.resources().is_none_or(|table| !table.has_resources());
         let bare =

@@ -192,12 +192,12 @@ const FAITHFUL: f64 = 0.9;
 
 impl ReplaySkill {
     pub(super) fn from_errors(errors: &Errors, hours: &HourErrors, baselines: &[FidelityBaseline]) -> ReplaySkill {
-        let gain_over_best = |ours: Option<f64>, get: &dyn Fn(&FidelityBaseline) -> Option<f64>| {
+        let gain_over_best = |value: Option<f64>, get: &dyn Fn(&FidelityBaseline) -> Option<f64>| {
             let model_baselines = baselines.iter().filter(|b| !b.is_policy);
             let best =
                 model_baselines.filter_map(|b| Some((get(b)?, b.name.clone()))).min_by(|a, b| a.0.total_cmp(&b.0));
-            match (ours, best) {
-                (Some(ours), Some((best, name))) => ((best > 0.0).then(|| 1.0 - ours / best), name),
+            match (value, best) {
+                (Some(error), Some((best, name))) => ((best > 0.0).then(|| 1.0 - error / best), name),
                 _ => (None, String::new()),
             }
         };
@@ -299,7 +299,7 @@ impl CensoredWaits {
                 (None, Some(end)) => waits.push(((end - job.arrive) as f64, false)),
             }
         }
-        let censored_count = waits.iter().filter(|(_, ended)| !ended).count();
+        let censored_count = waits.iter().filter(|(_, has_end)| !has_end).count();
         let share = censored_count as f64 / waits.len().max(1) as f64;
         let quantiles = (share > 0.01).then(|| kaplan_meier(&mut waits));
         CensoredWaits { censored: censored_count as u64, share, quantiles }
@@ -313,8 +313,8 @@ fn kaplan_meier(times: &mut [(f64, bool)]) -> [Option<f64>; 3] {
     let wanted_shares = [0.5, 0.9, 0.99];
     let mut quantiles = [None; 3];
     let (mut remaining_count, mut alive) = (times.len() as f64, 1.0);
-    for &(time, ended) in times.iter() {
-        if ended {
+    for &(time, has_end) in times.iter() {
+        if has_end {
             alive *= 1.0 - 1.0 / remaining_count;
             for (quantile, part) in quantiles.iter_mut().zip(wanted_shares) {
                 if quantile.is_none() && alive <= 1.0 - part + 1e-12 {
@@ -510,9 +510,9 @@ impl PoolFidelity {
                 "idle while a job that fits waits {idle:.0}% of the time: this dump is not the whole load, or something that is not \
                  simulated held jobs back."
             )
-        } else if let Some(others) = self.as_close(within.filter(|_| loses)) {
+        } else if let Some(rivals) = self.as_close(within.filter(|_| loses)) {
             format!(
-                "{policy} starts {} of the jobs within ten minutes of when they did, and so {others}: these records cannot tell \
+                "{policy} starts {} of the jobs within ten minutes of when they did, and so {rivals}: these records cannot tell \
                  which policy ran here; believe only differences between policies that are larger than its errors.",
                 share(within)
             )
@@ -557,7 +557,7 @@ impl PoolFidelity {
         ]
         .into_iter()
         .filter(|(skill, _)| loses(*skill))
-        .map(|(_, what)| what)
+        .map(|(_, label)| label)
         .collect();
         Some(match lost_measures.is_empty() {
             true => format!("{policy} is closer to the site than every baseline."),
@@ -609,7 +609,7 @@ mod tests {
         // 4/6·(2/3), then to 0 with the last.
         let mut times = [(1.0, true), (2.0, true), (2.5, false), (3.0, true), (4.0, false), (5.0, true)];
         assert_eq!(kaplan_meier(&mut times), [Some(3.0), Some(5.0), Some(5.0)]);
-        let mut none = [(1.0, true), (2.0, false), (3.0, false), (4.0, false)];
-        assert_eq!(kaplan_meier(&mut none), [None, None, None]);
+        let mut short_times = [(1.0, true), (2.0, false), (3.0, false), (4.0, false)];
+        assert_eq!(kaplan_meier(&mut short_times), [None, None, None]);
     }
 }

@@ -120,12 +120,12 @@ fn count_inversions(values: &mut [f64]) -> f64 {
 }
 
 /// Mean error and root of the mean squared error of a series against what was recorded.
-pub(super) fn series_errors(simulated: &[f64], recorded: &[f64]) -> Option<(f64, f64)> {
-    let n = simulated.len();
-    if n == 0 || n != recorded.len() {
+pub(super) fn series_errors(simulation: &[f64], record: &[f64]) -> Option<(f64, f64)> {
+    let n = simulation.len();
+    if n == 0 || n != record.len() {
         return None;
     }
-    let differences = || simulated.iter().zip(recorded).map(|(s, r)| s - r);
+    let differences = || simulation.iter().zip(record).map(|(s, r)| s - r);
     let mean = differences().sum::<f64>() / n as f64;
     let square = differences().map(|d| d * d).sum::<f64>() / n as f64;
     Some((mean, square.sqrt()))
@@ -138,17 +138,17 @@ mod tests {
 
     /// τ-b by its definition.
     fn naive_kendall(a: &[f64], b: &[f64]) -> Option<f64> {
-        let (mut less, mut ties_a, mut ties_b, mut all) = (0.0, 0.0, 0.0, 0.0);
+        let (mut less, mut ties_a, mut ties_b, mut total) = (0.0, 0.0, 0.0, 0.0);
         for i in 0..a.len() {
             for j in i + 1..a.len() {
-                all += 1.0;
+                total += 1.0;
                 let (x, y) = (a[i].total_cmp(&a[j]) as i32, b[i].total_cmp(&b[j]) as i32);
                 less += f64::from(x * y);
                 ties_a += f64::from(u8::from(x == 0));
                 ties_b += f64::from(u8::from(y == 0));
             }
         }
-        let scale: f64 = ((all - ties_a) * (all - ties_b)).sqrt();
+        let scale: f64 = ((total - ties_a) * (total - ties_b)).sqrt();
         (a.len() > 1 && scale > 0.0).then(|| less / scale)
     }
 
@@ -168,8 +168,8 @@ mod tests {
             let a = sort_values(values.iter().map(|&v| f64::from(v)).collect());
             prop_assert_eq!(wasserstein_distance(&a, &a), Some(0.0));
             prop_assert_eq!(kolmogorov_smirnov(&a, &a), Some(0.0));
-            let shifted: Vec<f64> = a.iter().map(|v| v + 3.0).collect();
-            prop_assert!((wasserstein_distance(&a, &shifted).unwrap_or(0.0) - 3.0).abs() < 1e-9);
+            let shift_values: Vec<f64> = a.iter().map(|v| v + 3.0).collect();
+            prop_assert!((wasserstein_distance(&a, &shift_values).unwrap_or(0.0) - 3.0).abs() < 1e-9);
         }
     }
 

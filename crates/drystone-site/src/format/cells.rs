@@ -22,9 +22,7 @@ impl<'a> SiteCells<'a> {
 
     pub(super) fn group_texts(&'a self) -> GroupTexts<'a> {
         match &self.site.jobs {
-            SiteJobs::Imported(imported) => {
-                GroupTexts { cells: self, imported: Some(imported), found: Symbols::default() }
-            }
+            SiteJobs::Imported(import) => GroupTexts { cells: self, imported: Some(import), found: Symbols::default() },
             SiteJobs::Loaded(_) => GroupTexts { cells: self, imported: None, found: Symbols::default() },
         }
     }
@@ -38,15 +36,15 @@ pub(super) struct GroupTexts<'a> {
     found: Symbols,
 }
 
-fn place_of<T: PartialEq>(all: &[T], value: &T) -> u32 {
-    all.iter().position(|known| known == value).map_or(NO_TEXT, |at| at as u32)
+fn place_of<T: PartialEq>(values: &[T], value: &T) -> u32 {
+    values.iter().position(|entry| entry == value).map_or(NO_TEXT, |at| at as u32)
 }
 
 impl<'a> GroupTexts<'a> {
     /// A job; its texts may be left out where [`GroupTexts::text_code`] does without them.
     pub(super) fn job_at(&self, at: usize) -> SiteJob<'a> {
         match self.imported {
-            Some(imported) => imported.without_texts(at),
+            Some(import) => import.without_texts(at),
             None => self.cells.site.job_at(at),
         }
     }
@@ -63,11 +61,11 @@ impl<'a> GroupTexts<'a> {
             Text::JobMarks => return job.marks.0,
             _ => {}
         }
-        let Some(imported) = self.imported else {
+        let Some(import) = self.imported else {
             return symbol(self.found.intern(of_job(job, text).as_bytes()));
         };
-        let row = imported.row_at(at);
-        let table = &imported.table;
+        let row = import.row_at(at);
+        let table = &import.table;
         match text {
             Text::User => symbol(table.owner_of(row).user),
             Text::Account => symbol(table.owner_of(row).account),
@@ -83,7 +81,7 @@ impl<'a> GroupTexts<'a> {
             // Words that are known have the numbers behind those of all texts.
             Text::State if row.state == RecordState::Other => symbol(table.note_of(row).word),
             Text::State => table.names.len() as u32 + row.state as u32,
-            Text::Swf if imported.swf.get(at).is_some_and(|record| !record.is_empty()) => at as u32,
+            Text::Swf if import.swf.get(at).is_some_and(|record| !record.is_empty()) => at as u32,
             _ => NO_TEXT,
         }
     }
@@ -96,13 +94,13 @@ impl<'a> GroupTexts<'a> {
             (Text::Pool, _) => Cow::Borrowed(self.cells.pools[at]),
             (Text::JobMarks, _) => Cow::Owned(crate::jobs::JobMarks(code).format_words()),
             (_, None) => self.found.text_of(Symbol(code)),
-            (Text::NodeList, Some(imported)) => imported.table.node_lists.text_of(Symbol(code)),
-            (Text::Swf, Some(imported)) => Cow::Borrowed(imported.swf[at].as_str()),
-            (Text::State, Some(imported)) => match at.checked_sub(imported.table.names.len()) {
+            (Text::NodeList, Some(import)) => import.table.node_lists.text_of(Symbol(code)),
+            (Text::Swf, Some(import)) => Cow::Borrowed(import.swf[at].as_str()),
+            (Text::State, Some(import)) => match at.checked_sub(import.table.names.len()) {
                 Some(state) => Cow::Borrowed(RecordState::ALL[state].word()),
-                None => imported.table.names.text_of(Symbol(code)),
+                None => import.table.names.text_of(Symbol(code)),
             },
-            (_, Some(imported)) => imported.table.names.text_of(Symbol(code)),
+            (_, Some(import)) => import.table.names.text_of(Symbol(code)),
         }
     }
 }

@@ -111,7 +111,7 @@ mod tests {
         fn numbers_come_back(cells in prop::collection::vec(number(), 1..700), same in 0..400_usize) {
             let mut cells = cells;
             cells.extend(std::iter::repeat_n(cells[0], same));
-            let found = through(
+            let result = through(
                 Physical::INT64,
                 |descr| {
                     let last = cells.iter().rposition(|&cell| cell != NO_NUMBER).map_or(0, |at| at + 1);
@@ -126,7 +126,7 @@ mod tests {
                     levels.into_iter().map(value).collect::<Vec<i64>>()
                 },
             );
-            prop_assert_eq!(found, cells);
+            prop_assert_eq!(result, cells);
         }
 
         #[test]
@@ -142,7 +142,7 @@ mod tests {
                 let dictionary = dictionary.iter().map(|text| Cow::Borrowed(text.as_str()));
                 encode_texts(descr, dictionary, &places, cells.iter().map(Option::is_some)).expect("encoded")
             };
-            let found = through(Physical::BYTE_ARRAY, encode, |reader| {
+            let result = through(Physical::BYTE_ARRAY, encode, |reader| {
                 let ColumnReader::ByteArrayColumnReader(mut reader) = reader else { panic!("texts") };
                 let (mut values, mut levels) = (Vec::new(), Vec::new());
                 while reader.read_records(1_000, Some(&mut levels), None, &mut values).expect("read").0 > 0 {}
@@ -152,7 +152,7 @@ mod tests {
             });
             let expected: Vec<Option<Vec<u8>>> =
                 cells.iter().map(|cell| cell.map(|at| dictionary[at as usize].clone().into_bytes())).collect();
-            prop_assert_eq!(found, expected);
+            prop_assert_eq!(result, expected);
         }
     }
 }

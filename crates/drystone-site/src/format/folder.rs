@@ -37,7 +37,7 @@ pub fn is_site(path: &Path) -> bool {
 ///
 /// # Errors
 /// The folder is there and no site; it cannot be written.
-pub fn write_folder(site: &Site, folder: &Path, told: &dyn Fn(u64)) -> Result<(), SiteError> {
+pub fn write_folder(site: &Site, folder: &Path, on_rows: &dyn Fn(u64)) -> Result<(), SiteError> {
     check_place(folder)?;
     // A link to a site stays: what it leads to is replaced.
     let resolved_path = fs::canonicalize(folder);
@@ -47,7 +47,7 @@ pub fn write_folder(site: &Site, folder: &Path, told: &dyn Fn(u64)) -> Result<()
     let part = parent.join(format!(".{name}.{}.part", std::process::id()));
     let wrong = |path: &Path, source| SiteError::Write { file: path.display().to_string(), source };
     fs::create_dir_all(&part).map_err(|source| wrong(folder, source))?;
-    let write_result = fill_folder(site, &part, told).and_then(|()| {
+    let write_result = fill_folder(site, &part, on_rows).and_then(|()| {
         // What was there goes only when all else is done.
         let old = parent.join(format!(".{name}.{}.old", std::process::id()));
         if folder.exists() {
@@ -79,8 +79,8 @@ fn check_place(folder: &Path) -> Result<(), SiteError> {
         return refuse("this is no folder; give one to be made: --out site/");
     }
     // The folder is replaced as a whole: a shell in it would be left in the old one.
-    if let (Ok(place), Ok(here)) = (folder.canonicalize(), std::env::current_dir())
-        && here.starts_with(&place)
+    if let (Ok(place), Ok(current_folder)) = (folder.canonicalize(), std::env::current_dir())
+        && current_folder.starts_with(&place)
     {
         return refuse("this is the folder that you are in, or one above it; give one to be made: --out site/");
     }
@@ -93,7 +93,7 @@ fn check_place(folder: &Path) -> Result<(), SiteError> {
     Ok(())
 }
 
-fn fill_folder(site: &Site, folder: &Path, told: &dyn Fn(u64)) -> Result<(), SiteError> {
+fn fill_folder(site: &Site, folder: &Path, on_rows: &dyn Fn(u64)) -> Result<(), SiteError> {
     let wrong = |path: &Path, source| SiteError::Write { file: path.display().to_string(), source };
     let put_file = |name: &str, text: &str| {
         let path = folder.join(name);
@@ -101,7 +101,7 @@ fn fill_folder(site: &Site, folder: &Path, told: &dyn Fn(u64)) -> Result<(), Sit
     };
     let jobs = folder.join(JOBS);
     let out = File::create(&jobs).map_err(|source| wrong(&jobs, source))?;
-    let out = parquet::write_jobs(site, BufWriter::with_capacity(1 << 20, out), count_threads(), told)
+    let out = parquet::write_jobs(site, BufWriter::with_capacity(1 << 20, out), count_threads(), on_rows)
         .map_err(|e| wrong(&jobs, io_error(e)))?;
     let write_result = out
         .into_inner()
@@ -146,14 +146,15 @@ fn io_error(error: ParquetError) -> io::Error {
 /// Returns the texts of a policy for a pool where they differ from those for the whole site: the
 /// site's own `slurm.conf` is the pool's own, and `names.csv` its names.
 fn policy_texts(folder: &Path, pool: u16, policy: &str) -> Vec<(String, String)> {
-    let Ok(here) = folder.canonicalize() else { return Vec::new() };
+    let Ok(folder_path) = folder.canonicalize() else { return Vec::new() };
     let Ok(call) = NamedCall::parse(policy) else { return Vec::new() };
     let own = call.args.iter().filter_map(|(_, word)| {
         let path = Path::new(word);
         let name = path.file_name()?.to_str().filter(|name| [CONF, NAMES].contains(name))?;
         let parent = path.parent().filter(|p| !p.as_os_str().is_empty()).unwrap_or(Path::new("."));
         let file = parent.join(pool_file(pool, name));
-        (parent.canonicalize().ok()? == here && file.is_file()).then(|| (word.clone(), file.display().to_string()))
+        (parent.canonicalize().ok()? == folder_path && file.is_file())
+            .then(|| (word.clone(), file.display().to_string()))
     });
     own.collect()
 }

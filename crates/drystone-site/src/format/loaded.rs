@@ -81,8 +81,8 @@ impl RowCells<'_> {
         }
     }
 
-    fn small_number(&self, name: &str, other: u32) -> u32 {
-        self.number_cell(name).and_then(|n| u32::try_from(n).ok()).unwrap_or(other)
+    fn small_number(&self, name: &str, fallback: u32) -> u32 {
+        self.number_cell(name).and_then(|n| u32::try_from(n).ok()).unwrap_or(fallback)
     }
 
     fn text_bytes(&self, name: &str) -> &[u8] {

@@ -26,9 +26,9 @@ pub(super) fn write_jobs<W: Write + Send>(
     site: &Site,
     out: W,
     threads: usize,
-    told: &dyn Fn(u64),
+    on_rows: &dyn Fn(u64),
 ) -> Result<W, ParquetError> {
-    write_in_groups(site, out, (GROUP, threads), told)
+    write_in_groups(site, out, (GROUP, threads), on_rows)
 }
 
 /// Writes it with so many rows a group.
@@ -36,7 +36,7 @@ fn write_in_groups<W: Write + Send>(
     site: &Site,
     out: W,
     (size, threads): (usize, usize),
-    told: &dyn Fn(u64),
+    on_rows: &dyn Fn(u64),
 ) -> Result<W, ParquetError> {
     let fields = COLUMNS.iter().map(|column| {
         let (physical, logical) = match column.holds {
@@ -67,7 +67,7 @@ fn write_in_groups<W: Write + Send>(
                 group.append_column(&bytes, close)?;
             }
             group.close()?;
-            told(rows.len() as u64);
+            on_rows(rows.len() as u64);
         }
     }
     writer.into_inner()
@@ -225,15 +225,15 @@ fn read_cells(reader: ColumnReader, rows: usize, holds: Holds) -> Result<GroupCe
     match (reader, holds) {
         (ColumnReader::Int64ColumnReader(mut reader), Holds::Number) => {
             let mut values = Vec::with_capacity(rows);
-            let optional = read_all(rows, &mut levels, |levels, left| {
-                reader.read_records(left, Some(levels), None, &mut values).map(|(records, ..)| records)
+            let optional = read_all(rows, &mut levels, |levels, count| {
+                reader.read_records(count, Some(levels), None, &mut values).map(|(records, ..)| records)
             })?;
             spread_values(values, &levels, rows, optional).map(GroupCells::Numbers).ok_or_else(short)
         }
         (ColumnReader::ByteArrayColumnReader(mut reader), Holds::Text) => {
             let mut values = Vec::with_capacity(rows);
-            let optional = read_all(rows, &mut levels, |levels, left| {
-                reader.read_records(left, Some(levels), None, &mut values).map(|(records, ..)| records)
+            let optional = read_all(rows, &mut levels, |levels, count| {
+                reader.read_records(count, Some(levels), None, &mut values).map(|(records, ..)| records)
             })?;
             spread_values(values, &levels, rows, optional).map(GroupCells::Texts).ok_or_else(short)
         }
@@ -296,15 +296,16 @@ mod tests {
         let site =
             import_files(&[PathBuf::from("in memory")], &ImportOptions::default(), &open, ImportObserver::default())
                 .expect("a site");
-        let written = |threads: usize| {
-            let told = Cell::new(0);
-            let bytes = write_in_groups(&site, Vec::new(), (64, threads), &|rows| told.set(told.get() + rows));
-            assert_eq!(told.get(), site.len() as u64);
+        let write_with = |threads: usize| {
+            let row_count = Cell::new(0);
+            let bytes =
+                write_in_groups(&site, Vec::new(), (64, threads), &|rows| row_count.set(row_count.get() + rows));
+            assert_eq!(row_count.get(), site.len() as u64);
             bytes.expect("written")
         };
-        let one = written(1);
+        let reference = write_with(1);
         for threads in [0, 2, 5, 100] {
-            assert!(written(threads) == one, "{threads} threads write other bytes");
+            assert!(write_with(threads) == reference, "{threads} threads write other bytes");
         }
     }
 }

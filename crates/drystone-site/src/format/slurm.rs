@@ -78,24 +78,25 @@ fn write_nodes(
     out: &mut String,
     conf: &SlurmConf,
     mine: &HashMap<&str, &NodeSummary>,
-    added: &BTreeMap<&str, BTreeSet<String>>,
+    additions: &BTreeMap<&str, BTreeSet<String>>,
 ) {
     let mut groups: Vec<(String, Vec<String>)> = Vec::new();
     let mut add = |shape: String, name: &str| match groups.last_mut() {
-        Some((known, names)) if *known == shape => names.push(name.to_string()),
+        Some((group_shape, names)) if *group_shape == shape => names.push(name.to_string()),
         _ => groups.push((shape, vec![name.to_string()])),
     };
     for node in &conf.nodes {
-        if let Some(known) = mine.get(node.name.as_str()) {
-            add(of_node(node, known), &node.name);
+        if let Some(summary) = mine.get(node.name.as_str()) {
+            add(of_node(node, summary), &node.name);
         }
     }
-    for name in added.keys() {
-        let Some(known) = mine.get(name) else { continue };
+    for name in additions.keys() {
+        let Some(summary) = mine.get(name) else { continue };
         // It is as the most frequent node, of which the types of devices are taken over.
-        let like = conf.nodes.iter().find(|node| node.cpus == known.cpus && node.memory_mb * 1024 == known.memory_kb);
+        let like =
+            conf.nodes.iter().find(|node| node.cpus == summary.cpus && node.memory_mb * 1024 == summary.memory_kb);
         let devices = like.map_or_else(String::new, |node| node.gres.clone());
-        let mut shape = format!("CPUs={} RealMemory={}", known.cpus.max(1), (known.memory_kb / 1024).max(1));
+        let mut shape = format!("CPUs={} RealMemory={}", summary.cpus.max(1), (summary.memory_kb / 1024).max(1));
         if !devices.is_empty() {
             let _ = write!(shape, " Gres={devices}");
         }
@@ -107,9 +108,9 @@ fn write_nodes(
 }
 
 /// Describes a node in the words of `slurm.conf`.
-fn of_node(node: &ConfNode, known: &NodeSummary) -> String {
+fn of_node(node: &ConfNode, summary: &NodeSummary) -> String {
     let ConfNode { sockets, cores_per_socket, threads_per_core, memory_mb, weight, .. } = node;
-    let cpus = if known.cpus > 0 { known.cpus } else { node.cpus } + node.spec_cpus;
+    let cpus = if summary.cpus > 0 { summary.cpus } else { node.cpus } + node.spec_cpus;
     let memory_mb = memory_mb + node.spec_memory_mb;
     let mut shape = format!(
         "CPUs={cpus} Sockets={sockets} CoresPerSocket={cores_per_socket} ThreadsPerCore={threads_per_core} RealMemory={memory_mb}"
@@ -120,7 +121,7 @@ fn of_node(node: &ConfNode, known: &NodeSummary) -> String {
     if node.spec_memory_mb > 0 {
         let _ = write!(shape, " MemSpecLimit={}", node.spec_memory_mb);
     }
-    let gres = if known.gres.is_empty() { &node.gres } else { &known.gres };
+    let gres = if summary.gres.is_empty() { &node.gres } else { &summary.gres };
     if !gres.is_empty() {
         let _ = write!(shape, " Gres={gres}");
     }
@@ -161,7 +162,7 @@ fn split_pairs(line: &str) -> Vec<(&str, &str)> {
     while let Some((key, behind)) = rest.split_once('=') {
         let behind = behind.trim_start();
         let (value, after) = match behind.strip_prefix('"').and_then(|text| text.split_once('"')) {
-            Some(both) => both,
+            Some(pair) => pair,
             None => behind.split_at(behind.find(char::is_whitespace).unwrap_or(behind.len())),
         };
         key_values.push((key.trim().trim_end_matches('+').trim_end(), value));

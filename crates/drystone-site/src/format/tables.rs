@@ -127,15 +127,15 @@ fn parse_rows<T>(
         return Err(format!("line 1: expected `{header}`, found `{}`", first.unwrap_or_default()));
     }
     let column_count = header.split(',').count();
-    let mut found = Vec::new();
+    let mut rows = Vec::new();
     for (line, number) in lines.filter(|(line, _)| !line.is_empty()) {
         let row = split_fields(line);
         if row.len() != column_count {
             return Err(format!("line {number}: {} fields, expected {column_count}", row.len()));
         }
-        found.push(read(&row).map_err(|problem| format!("line {number}: {problem}"))?);
+        rows.push(read(&row).map_err(|problem| format!("line {number}: {problem}"))?);
     }
-    Ok(found)
+    Ok(rows)
 }
 
 #[cfg(test)]

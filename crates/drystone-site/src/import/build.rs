@@ -93,7 +93,7 @@ fn warn_of_contradictions(site: &mut Site) {
         let pools: Vec<u16> = (0..site.manifest.pools.len()).filter_map(|at| u16::try_from(at).ok()).collect();
         let places: Vec<u32> = (0..site.len()).filter_map(|at| u32::try_from(at).ok()).collect();
         let warning_result =
-            site.find_demands(&pools, &places).map(|asked| [site.describe_crowded(&asked), asked.told].concat());
+            site.find_demands(&pools, &places).map(|demands| [site.describe_crowded(&demands), demands.told].concat());
         let warnings = warning_result.unwrap_or_default();
         (site.manifest, site.losses, site.on_nodes) = (manifest, losses, false);
         site.manifest.on_nodes = true;
@@ -203,7 +203,7 @@ impl<'a> Making<'a> {
             }
             tally
         });
-        part_tallies.into_iter().for_each(|counted| tally.absorb_tally(counted));
+        part_tallies.into_iter().for_each(|part_tally| tally.absorb_tally(part_tally));
         if options.throttle != Throttle::Off {
             jobs::throttle_arrays(jobs, table, throttles, options.throttle == Throttle::Infer, amounts, tally);
         }
@@ -211,22 +211,22 @@ impl<'a> Making<'a> {
     }
 
     /// Counts what each job takes of its pool, and leaves out those that are too wide for it.
-    fn project_jobs(&mut self, placed: &mut DividedMachine) -> Result<Vec<Projection>, SiteError> {
+    fn project_jobs(&mut self, division: &mut DividedMachine) -> Result<Vec<Projection>, SiteError> {
         let Making { beside, table, jobs, amounts, tally, components, options, .. } = self;
         let crew = Crew::for_effort(options.effort);
         let scene = ProjectionInputs {
             machine: &beside.machine,
             table,
-            sets: &placed.sets,
-            described: placed.described,
+            sets: &division.sets,
+            described: division.described,
             count: options.count,
             crew,
         };
-        let projections = project_pools(scene, &placed.pools.pools, jobs, amounts, tally);
+        let projections = project_pools(scene, &division.pools.pools, jobs, amounts, tally);
         if *components {
-            jobs::join_components(jobs, table, &mut placed.sets, amounts, options.het == Het::Split, tally);
+            jobs::join_components(jobs, table, &mut division.sets, amounts, options.het == Het::Split, tally);
         }
-        let room = pool_room(beside, placed, &projections);
+        let room = pool_room(beside, division, &projections);
         too_wide(jobs, table, &room, options, tally)?;
         self.has_jobs()?;
         Ok(projections)
@@ -291,17 +291,18 @@ impl<'a> Making<'a> {
 
     fn summarise_pools(
         &self,
-        placed: &DividedMachine,
+        division: &DividedMachine,
         projections: &[Projection],
         losses: &[PoolLoss],
         window: &MeasuredWindow,
     ) -> Vec<PoolSummary> {
         let (machine, amounts) = (&self.beside.machine, self.amounts.items());
-        let pools = placed.pools.pools.iter().zip(0_u16..).zip(projections);
+        let pools = division.pools.pools.iter().zip(0_u16..).zip(projections);
         let work =
             sum_work(&self.jobs, amounts, (projections.len(), window.until), Crew::for_effort(self.options.effort));
         let say = |((pool, number), projection)| {
-            let gaps = check_packing(pool, number, projection, machine, &self.jobs, &self.table, amounts, &placed.sets);
+            let gaps =
+                check_packing(pool, number, projection, machine, &self.jobs, &self.table, amounts, &division.sets);
             let mut summary = summarise_pool(pool, projection, machine, work[usize::from(number)]);
             (summary.packing_fits, summary.packing_gaps) = (gaps.fits, gaps.gaps);
             summary.out = outage_percent(losses, number, projection, window);
@@ -363,20 +364,20 @@ fn mark_reserved(
 
 /// Returns the most units that a job can have in each pool. Where Slurm gives out the nodes, a job
 /// has those of one partition; nodes that the description lacks may be of any.
-fn pool_room(beside: &BesideData, placed: &DividedMachine, projections: &[Projection]) -> Vec<u32> {
+fn pool_room(beside: &BesideData, division: &DividedMachine, projections: &[Projection]) -> Vec<u32> {
     let SiteMachine { nodes, partitions, .. } = &beside.machine;
     let of_pool = |(pool, projection): (&crate::machine::NodePool, &Projection)| {
         if beside.slurm_conf.is_none() || projection.unit != PoolUnit::Cpu {
             return projection.units;
         }
         let cpus = |node: &u32| u64::from(nodes[*node as usize].cpus);
-        let added_cpus: u64 = pool.nodes.iter().filter(|&&node| node >= placed.sets.described).map(cpus).sum();
+        let added_cpus: u64 = pool.nodes.iter().filter(|&&node| node >= division.sets.described).map(cpus).sum();
         let own = |number: &u32| partitions[*number as usize].nodes.iter().map(cpus).sum::<u64>();
         let widest = pool.partitions.iter().map(own).max().filter(|&most| most > 0);
         let most = widest.map_or(u64::MAX, |most| most + added_cpus);
         projection.units.min(u32::try_from(most).unwrap_or(u32::MAX))
     };
-    placed.pools.pools.iter().zip(projections).map(of_pool).collect()
+    division.pools.pools.iter().zip(projections).map(of_pool).collect()
 }
 
 fn too_wide(
@@ -476,9 +477,9 @@ fn count_users(jobs: &[FoundJob], table: &AccountingTable, crew: Crew) -> u64 {
         jobs.iter().for_each(|job| seen_users[table.rows.get(job.row).who as usize] = true);
         seen_users
     });
-    let is_seen = |at: usize| parts.iter().any(|seen| seen[at]);
+    let is_seen = |at: usize| parts.iter().any(|marks| marks[at]);
     let users: BTreeSet<crate::rows::Symbol> =
-        table.who.items().iter().enumerate().filter(|(at, _)| is_seen(*at)).map(|(_, who)| who.user).collect();
+        table.who.items().iter().enumerate().filter(|(at, _)| is_seen(*at)).map(|(_, person)| person.user).collect();
     // The empty name is none.
     users.iter().filter(|user| **user != crate::rows::Symbol(0)).count() as u64
 }

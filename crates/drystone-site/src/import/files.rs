@@ -120,7 +120,7 @@ fn look_at_file(
 /// Returns whether a file is a packed workbook, by its name.
 fn is_workbook(path: &Path) -> bool {
     let extension = path.extension().and_then(std::ffi::OsStr::to_str).unwrap_or_default();
-    ["xlsx", "xlsm", "ods", "numbers"].iter().any(|known| extension.eq_ignore_ascii_case(known))
+    ["xlsx", "xlsm", "ods", "numbers"].iter().any(|ending| extension.eq_ignore_ascii_case(ending))
 }
 
 /// The whole text of a small file.
@@ -135,11 +135,11 @@ pub(crate) fn read_whole(path: &Path, open: FileOpener<'_>) -> Result<Vec<u8>, S
 const NAMED: usize = 3;
 
 /// A line for each kind: how many files are of it, and the first of them.
-fn by_kind<'a>(found: impl Iterator<Item = &'a FoundFile>) -> String {
+fn by_kind<'a>(entries: impl Iterator<Item = &'a FoundFile>) -> String {
     let mut kinds: Vec<(String, Vec<&str>)> = Vec::new();
-    for file in found {
+    for file in entries {
         let kind = file.kind.kind_name();
-        match kinds.iter_mut().find(|(known, _)| *known == kind) {
+        match kinds.iter_mut().find(|(entry_kind, _)| *entry_kind == kind) {
             Some((_, files)) => files.push(&file.name),
             None => kinds.push((kind, vec![&file.name])),
         }
@@ -176,8 +176,8 @@ impl Sorted {
     /// # Errors
     /// A file given by name is nothing an import knows; jobs of several kinds of accounting; no
     /// jobs at all.
-    pub(crate) fn sort_files(found: Vec<FoundFile>) -> Result<Sorted, SiteError> {
-        let mut carriers: Vec<Carrier> = found
+    pub(crate) fn sort_files(files: Vec<FoundFile>) -> Result<Sorted, SiteError> {
+        let mut carriers: Vec<Carrier> = files
             .iter()
             .filter_map(|f| match f.kind {
                 FileKind::Jobs(Carrier::Json | Carrier::Table) => Some(Carrier::Sacct),
@@ -189,17 +189,17 @@ impl Sorted {
         carriers.dedup();
         if carriers.len() > 1 {
             return Err(SiteError::Mixed {
-                list: by_kind(found.iter().filter(|f| matches!(f.kind, FileKind::Jobs(_)))),
+                list: by_kind(files.iter().filter(|f| matches!(f.kind, FileKind::Jobs(_)))),
             });
         }
-        let kinds = by_kind(found.iter());
-        let has_jobs = found.iter().any(|file| matches!(file.kind, FileKind::Jobs(_)));
-        let only = match found.as_slice() {
+        let kinds = by_kind(files.iter());
+        let has_jobs = files.iter().any(|file| matches!(file.kind, FileKind::Jobs(_)));
+        let only = match files.as_slice() {
             [one] if !one.in_folder => Some((one.name.clone(), one.kind.kind_name())),
             _ => None,
         };
         let mut sorted_files = Sorted::default();
-        for file in found {
+        for file in files {
             match file.kind.clone() {
                 FileKind::Jobs(carrier) => sorted_files.jobs.push((file, carrier)),
                 FileKind::Machine(description) => sorted_files.machine.push((file.path, description)),

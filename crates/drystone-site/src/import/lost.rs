@@ -16,7 +16,7 @@ use std::collections::BTreeSet;
 /// Returns the capacity that pools lacked over time.
 pub(super) fn find_losses(
     beside: &mut BesideData,
-    placed: &DividedMachine,
+    division: &DividedMachine,
     table: &AccountingTable,
     jobs: &[FoundJob],
     amounts: &[crate::text::Amount],
@@ -24,7 +24,7 @@ pub(super) fn find_losses(
     window: &MeasuredWindow,
 ) -> (Vec<PoolLoss>, Vec<NodeLoss>) {
     let mut closures = Closures::default();
-    closures.take_closures(&placed.closures);
+    closures.take_closures(&division.closures);
     let numbers: std::collections::BTreeMap<&str, u32> =
         beside.machine.nodes.iter().zip(0..).map(|(node, number)| (node.name.as_str(), number)).collect();
     let mut warnings = Vec::new();
@@ -71,9 +71,9 @@ pub(super) fn find_losses(
         jobs,
         table,
         amounts,
-        sets: &placed.sets,
+        sets: &division.sets,
         machine: &beside.machine,
-        pools: &placed.pools,
+        pools: &division.pools,
         projections,
         records: (window.from, window.until),
     };
@@ -96,11 +96,11 @@ pub(super) fn find_losses(
 
 /// Jobs within reservations of which the nodes are unknown start when they started: others lack
 /// what they take.
-fn reserved_jobs(jobs: &[FoundJob], table: &AccountingTable, covered: &BTreeSet<&str>) -> Vec<PoolLoss> {
+fn reserved_jobs(jobs: &[FoundJob], table: &AccountingTable, cover: &BTreeSet<&str>) -> Vec<PoolLoss> {
     let mut losses = Vec::new();
     for job in jobs.iter().filter(|job| job.marks.has_mark(JobMarks::RESERVED) && job.end != job.start) {
         let name = table.names.text_of(table.place_of(table.rows.get(job.row)).reservation);
-        if covered.contains(name.as_ref()) {
+        if cover.contains(name.as_ref()) {
             continue;
         }
         losses.push(PoolLoss {
@@ -117,12 +117,12 @@ fn reserved_jobs(jobs: &[FoundJob], table: &AccountingTable, covered: &BTreeSet<
 
 /// The processors that jobs within reservations have of each of their nodes, where the nodes of the
 /// reservation are unknown.
-fn reserved_nodes(scene: &CapacityScene<'_>, covered: &BTreeSet<&str>) -> Vec<NodeLoss> {
+fn reserved_nodes(scene: &CapacityScene<'_>, cover: &BTreeSet<&str>) -> Vec<NodeLoss> {
     let table = scene.table;
     let mut losses = Vec::new();
     for job in scene.jobs.iter().filter(|job| job.marks.has_mark(JobMarks::RESERVED) && job.end != job.start) {
         let row = table.rows.get(job.row);
-        if covered.contains(table.names.text_of(table.place_of(row).reservation).as_ref()) {
+        if cover.contains(table.names.text_of(table.place_of(row).reservation).as_ref()) {
             continue;
         }
         let amount = &scene.amounts[job.amount as usize];

@@ -116,8 +116,8 @@ pub(super) fn place_on_machine(
     });
     let mut foreign: BTreeMap<Symbol, u64> = BTreeMap::new();
     let has_lost = parts.iter().any(|part| part.2);
-    for (counted, names, _) in parts {
-        tally.absorb_tally(counted);
+    for (part_tally, names, _) in parts {
+        tally.absorb_tally(part_tally);
         names.into_iter().for_each(|(name, jobs)| *foreign.entry(name).or_default() += jobs);
     }
     if has_lost {
@@ -144,13 +144,13 @@ fn give_queues_nodes(
     let described_partitions = std::mem::take(&mut machine.partitions);
     machine.partitions = partitions_of_jobs(jobs, table, sets, crew);
     for partition in &mut machine.partitions {
-        if let Some(known) = described_partitions.iter().find(|known| known.name == partition.name) {
-            *partition = SitePartition { nodes: std::mem::take(&mut partition.nodes), ..known.clone() };
+        if let Some(entry) = described_partitions.iter().find(|entry| entry.name == partition.name) {
+            *partition = SitePartition { nodes: std::mem::take(&mut partition.nodes), ..entry.clone() };
         }
     }
     let of_jobs: Vec<&str> = machine.partitions.iter().map(|partition| partition.name.as_str()).collect();
     let more: Vec<SitePartition> =
-        described_partitions.into_iter().filter(|known| !of_jobs.contains(&known.name.as_str())).collect();
+        described_partitions.into_iter().filter(|entry| !of_jobs.contains(&entry.name.as_str())).collect();
     machine.partitions.extend(more);
     if divide_machine(machine, &table.names, false, &BTreeSet::new())
         .pools
@@ -178,7 +178,7 @@ fn open_queues(machine: &mut SiteMachine, table: &AccountingTable, jobs: &[Found
     let open: Vec<u32> = (0..nodes.len() as u32).filter(is_open).collect();
     let mut served_queues = Vec::new();
     for mut queue in partitions_of_jobs(jobs, table, sets, crew) {
-        if machine.partitions.iter().any(|known| known.name == queue.name && !known.nodes.is_empty()) {
+        if machine.partitions.iter().any(|entry| entry.name == queue.name && !entry.nodes.is_empty()) {
             continue;
         }
         let kinds: BTreeSet<_> = queue.nodes.iter().filter(|at| is_open(at)).map(kind).collect();
@@ -194,7 +194,7 @@ fn open_queues(machine: &mut SiteMachine, table: &AccountingTable, jobs: &[Found
         "nodes without a queue: {}; each queue that has none of its own has those of the kinds that its jobs ran on",
         open.len()
     ));
-    machine.partitions.retain(|known| served_queues.iter().all(|queue| queue.name != known.name));
+    machine.partitions.retain(|entry| served_queues.iter().all(|queue| queue.name != entry.name));
     machine.partitions.extend(served_queues);
 }
 
@@ -235,7 +235,7 @@ fn check_fit(
         in_known += if partitions.contains(&table.place_of(row).partition) { work } else { 0 };
     }
     let file = beside.described_by.first().map_or("the description".to_string(), |path| path.display().to_string());
-    let too_few = |known: u64, all: u64| all > 0 && known.saturating_mul(100) < all.saturating_mul(HALF);
+    let too_few = |part: u64, total: u64| total > 0 && part.saturating_mul(100) < total.saturating_mul(HALF);
     let some = |names: Vec<&str>| names.into_iter().take(3).collect::<Vec<_>>().join(", ");
     if too_few(on_known, on_all) {
         let missing = machine.nodes[sets.described as usize..].iter().map(|n| n.name.as_str()).collect();

@@ -94,7 +94,7 @@ pub fn import_files(
     for (file, carrier) in jobs {
         let number = intake.table.files.add_file(&file.name);
         let input = match file.opened {
-            Some(opened) => opened,
+            Some(stream) => stream,
             None => files::open_unpacked(&file.path, open)?,
         };
         let before = intake.read;
@@ -137,12 +137,12 @@ pub fn import_files(
 
 /// The tables of accounts one after the other, as Slurm's own policy reads them.
 fn accounts_of(
-    given: &[AccountsFile],
+    sources: &[AccountsFile],
     open: FileOpener<'_>,
     warnings: &mut Vec<String>,
 ) -> Result<Option<String>, SiteError> {
     let mut texts: Vec<(&Path, bool, String)> = Vec::new();
-    for AccountsFile { path, in_folder } in given {
+    for AccountsFile { path, in_folder } in sources {
         texts.push((path, *in_folder, String::from_utf8_lossy(&files::read_whole(path, open)?).into_owned()));
     }
     // One file has accounts and another QOS: the one table counts with the other.
@@ -154,7 +154,7 @@ fn accounts_of(
                 return Ok(Some(accounts::join_texts(parts.iter().map(|(_, text)| *text))));
             }
             Err((path, error)) => {
-                let at = texts.iter().position(|(other, in_folder, _)| *other == path && *in_folder);
+                let at = texts.iter().position(|(text_path, in_folder, _)| *text_path == path && *in_folder);
                 let Some(at) = at else { return Err(error.into()) };
                 warnings.push(format!("not read: {error}"));
                 texts.remove(at);

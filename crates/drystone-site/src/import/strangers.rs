@@ -20,12 +20,12 @@ impl Unknown {
     }
 
     /// A sentence, where there is any; `what` are the names, and `so` is what is assumed.
-    fn describe_names(self, what: &str, so: &str) -> Option<String> {
+    fn describe_names(self, label: &str, so: &str) -> Option<String> {
         let most = self.names.iter().max_by_key(|(name, jobs)| (**jobs, std::cmp::Reverse(name.as_str())))?.0;
         let (are, names) = match (self.jobs, self.names.len()) {
-            (1, _) => ("job is".to_string(), format!("the {what} {most}")),
-            (_, 1) => ("jobs are".to_string(), format!("the {what} {most}")),
-            (_, count) => ("jobs are".to_string(), format!("{count} {what}s such as {most}")),
+            (1, _) => ("job is".to_string(), format!("the {label} {most}")),
+            (_, 1) => ("jobs are".to_string(), format!("the {label} {most}")),
+            (_, count) => ("jobs are".to_string(), format!("{count} {label}s such as {most}")),
         };
         Some(format!("{} {are} of {names}, which --accounts lacks: {so}", self.jobs))
     }
@@ -36,7 +36,7 @@ impl Unknown {
 pub(super) fn describe_strangers(site: &Site) -> Vec<String> {
     let Some(text) = site.accounts.as_deref() else { return Vec::new() };
     let Ok(accounts) = Accounts::parse(text, "accounts.txt") else { return Vec::new() };
-    let same = |one: &str, other: &str| one.eq_ignore_ascii_case(other);
+    let same = |first: &str, second: &str| first.eq_ignore_ascii_case(second);
     let (mut lacking, mut qualities) = (Unknown::default(), Unknown::default());
     // One look for each pair of names.
     let mut pairs: BTreeMap<(Symbol, Symbol), (usize, u64)> = BTreeMap::new();

@@ -45,7 +45,7 @@ pub(super) fn summarise_pool(
     machine: &SiteMachine,
     (jobs, core_seconds): (u64, u64),
 ) -> PoolSummary {
-    let percent = |(part, all): (u64, u64)| if all == 0 { 0.0 } else { part as f64 / all as f64 * 100.0 };
+    let percent = |(part, total): (u64, u64)| if total == 0 { 0.0 } else { part as f64 / total as f64 * 100.0 };
     let (held_seconds, stood_seconds) = projection.inflated;
     PoolSummary {
         name: pool.name.clone(),
@@ -83,11 +83,11 @@ pub(super) fn outage_percent(losses: &[PoolLoss], pool: u16, projection: &Projec
 pub(super) fn summarise_partitions(
     machine: &SiteMachine,
     table: &AccountingTable,
-    placed: &DividedMachine,
+    division: &DividedMachine,
     pool_name: impl Fn(Option<u16>) -> Option<String>,
 ) -> Vec<PartitionSummary> {
     let pool = |name: &str| {
-        let number = table.names.find_symbol(name.as_bytes()).and_then(|symbol| placed.pools.of_partition(symbol));
+        let number = table.names.find_symbol(name.as_bytes()).and_then(|symbol| division.pools.of_partition(symbol));
         pool_name(number)
     };
     machine
@@ -108,7 +108,7 @@ pub(super) fn summarise_partitions(
 
 pub(super) fn summarise_nodes(
     machine: &SiteMachine,
-    placed: &DividedMachine,
+    division: &DividedMachine,
     pool_name: impl Fn(Option<u16>) -> Option<String>,
 ) -> Vec<NodeSummary> {
     let node_summary = |(node, number): (&crate::machine::SiteNode, u32)| NodeSummary {
@@ -117,8 +117,8 @@ pub(super) fn summarise_nodes(
         memory_kb: node.memory_kb,
         gpus: node.gpus,
         gres: node.gres.clone(),
-        pool: pool_name(placed.pools.of_node(number)),
-        described: placed.described && number < placed.sets.described,
+        pool: pool_name(division.pools.of_node(number)),
+        described: division.described && number < division.sets.described,
     };
     machine.nodes.iter().zip(0..).map(node_summary).collect()
 }

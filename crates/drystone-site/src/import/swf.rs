@@ -22,19 +22,19 @@ const MODERN: i32 = 788_918_400;
 /// Beginnings before this are no calendar.
 const EARLIEST: i64 = 30 * 86_400;
 
-pub(super) fn import_log(sorted: Sorted, options: &ImportOptions, open: FileOpener<'_>) -> Result<Site, SiteError> {
-    let mut files = sorted.jobs.into_iter();
+pub(super) fn import_log(sources: Sorted, options: &ImportOptions, open: FileOpener<'_>) -> Result<Site, SiteError> {
+    let mut files = sources.jobs.into_iter();
     let (Some((file, _)), None) = (files.next(), files.next()) else {
         return Err(SiteError::Option("logs in Standard Workload Format are imported one at a time".to_string()));
     };
-    if let Some((path, _)) = sorted.machine.first() {
+    if let Some((path, _)) = sources.machine.first() {
         return Err(SiteError::Option(format!(
             "{}: a log in Standard Workload Format has no nodes that a machine could be described by; its size is its header's MaxProcs",
             path.display()
         )));
     }
     let input = match file.opened {
-        Some(opened) => opened,
+        Some(stream) => stream,
         None => files::open_unpacked(&file.path, open)?,
     };
     let mut reader = SwfReader::new(input, file.name.as_str())?;
@@ -45,7 +45,7 @@ pub(super) fn import_log(sorted: Sorted, options: &ImportOptions, open: FileOpen
     let beyond = reader.describe_extra_data();
     let (header, _) = reader.into_header();
     let mut site = log.build_site(&header, &file.name, options)?;
-    site.manifest.warnings.extend(beyond.map(|said| format!("{}: {said}", file.name)));
+    site.manifest.warnings.extend(beyond.map(|warning| format!("{}: {warning}", file.name)));
     Ok(site)
 }
 
@@ -108,7 +108,7 @@ impl ImportedLog {
         header: &SwfHeader,
         name: &str,
         options: &ImportOptions,
-        imported: &Imported,
+        import: &Imported,
         units: u32,
         window: MeasuredWindow,
     ) -> Manifest {
@@ -117,7 +117,7 @@ impl ImportedLog {
             line: c.text.iter().map(|&b| char::from(b)).collect(),
         };
         let users: std::collections::BTreeSet<i64> = self.records.iter().map(|r| r.user).collect();
-        let seconds = |job: &FoundJob| job.core_seconds(imported.amounts.get(job.amount));
+        let seconds = |job: &FoundJob| job.core_seconds(import.amounts.get(job.amount));
         let pool = PoolSummary {
             name: "all".to_string(),
             unit: PoolUnit::Cpu,
@@ -125,8 +125,8 @@ impl ImportedLog {
             cpus_per_unit: 1.0,
             cpus: u64::from(units),
             described: header.max_procs().is_some_and(|n| n > 0) || header.max_nodes().is_some_and(|n| n > 0),
-            jobs: imported.jobs.len() as u64,
-            core_seconds: imported.jobs.iter().map(seconds).sum(),
+            jobs: import.jobs.len() as u64,
+            core_seconds: import.jobs.iter().map(seconds).sum(),
             ..PoolSummary::default()
         };
         let evidence = match pool.described {
@@ -143,7 +143,7 @@ impl ImportedLog {
             }],
             options: options.settings().into_iter().map(|s| SiteSetting { name: s.name, value: s.value }).collect(),
             rows: self.records.len() as u64,
-            jobs: imported.jobs.len() as u64,
+            jobs: import.jobs.len() as u64,
             users: users.len() as u64,
             window,
             evidence: vec![evidence],

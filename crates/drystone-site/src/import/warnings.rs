@@ -58,10 +58,10 @@ pub(super) fn list_warnings(
             words.join(", ")
         ));
     }
-    if let Some(joined) = manifest.rule_count(ImportRule::Joined).filter(|joined| joined.rows * 2 > manifest.rows) {
+    if let Some(rule) = manifest.rule_count(ImportRule::Joined).filter(|rule| rule.rows * 2 > manifest.rows) {
         warnings.push(format!(
             "in {} of {} rows the last column holds delimiters: the rows may have other columns than the header or --columns say",
-            joined.rows, manifest.rows
+            rule.rows, manifest.rows
         ));
     }
     if let Some(file) = memory.numbered.first() {
@@ -143,11 +143,11 @@ fn warn_of_jobs_left_out(manifest: &Manifest, memory: &ReaderMemory, warnings: &
             memory.pbs.unheard
         ));
     }
-    if let Some(left) = manifest.rule_count(ImportRule::Unsized) {
+    if let Some(rule) = manifest.rule_count(ImportRule::Unsized) {
         warnings.push(format!(
             "jobs that were cancelled while they were queued, or still wait, and of which no record says the size: {}; no simulation has \
              them{}",
-            left.jobs,
+            rule.jobs,
             if memory.is_slurm() { " (sacct --format=…,ReqCPUS,ReqNodes says it)" } else { "" }
         ));
     }
@@ -162,11 +162,11 @@ fn warn_of_jobs_left_out(manifest: &Manifest, memory: &ReaderMemory, warnings: &
 
 /// Warns of rows that contradict themselves or each other, and of names in other encodings.
 fn warn_of_contradictions(manifest: &Manifest, table: &AccountingTable, warnings: &mut Vec<String>) {
-    if let Some(skewed) = manifest.rule_count(ImportRule::Skewed) {
-        let first = skewed.examples.first().map_or("", |example| example.place.as_str());
+    if let Some(rule) = manifest.rule_count(ImportRule::Skewed) {
+        let first = rule.examples.first().map_or("", |example| example.place.as_str());
         warnings.push(format!(
             "in {} of {} the end less the start is not the run time that the record says (the first at {first}); the run time counts",
-            skewed.jobs,
+            rule.jobs,
             count_noun(manifest.jobs, "job")
         ));
     }

@@ -224,7 +224,7 @@ impl Apart {
         late.sort_unstable();
         let gap = |moments: &[i64], from: i64| {
             let edges = std::iter::once(&from).chain(moments);
-            let gap_place = edges.zip(moments).position(|(near, other)| (other - near).abs() > far)?;
+            let gap_place = edges.zip(moments).position(|(near, next)| (next - near).abs() > far)?;
             Some((if gap_place == 0 { from } else { moments[gap_place - 1] }, moments.len() - gap_place))
         };
         Apart { before: gap(early, begin), after: gap(late, end) }

@@ -34,7 +34,7 @@ const TRIED: [&str; 24] = [
 
 /// A sentence where times from start to end are an hour off the run times in many rows, or in some
 /// that another zone explains.
-pub(super) fn wrong_zone((off, known): (u64, u64), spans: &[(i64, i64, i64)], given: &str) -> Option<String> {
+pub(super) fn wrong_zone((off, known): (u64, u64), spans: &[(i64, i64, i64)], zone_name: &str) -> Option<String> {
     if off < LEAST {
         return None;
     }
@@ -49,11 +49,11 @@ pub(super) fn wrong_zone((off, known): (u64, u64), spans: &[(i64, i64, i64)], gi
         };
         spans.iter().filter(fits).count() * 10 >= spans.len() * 9
     };
-    let other_zone = TRIED.iter().filter(|zone| **zone != given).find(explains).filter(|_| !spans.is_empty());
-    if let Some(other) = other_zone {
+    let other_zone = TRIED.iter().filter(|zone| **zone != zone_name).find(explains).filter(|_| !spans.is_empty());
+    if let Some(zone) = other_zone {
         return Some(format!(
-            "--timezone {given} cannot be: {off} of {known} rows end an hour off their start and run time, and those across the change of clocks \
-             say {other}, or a zone that changes its clocks with it"
+            "--timezone {zone_name} cannot be: {off} of {known} rows end an hour off their start and run time, and those across the change of clocks \
+             say {zone}, or a zone that changes its clocks with it"
         ));
     }
     (off * 10 > known && off > 10).then(|| {
@@ -73,17 +73,17 @@ mod tests {
             (civil("2025-11-01T23:00:00") + minute * 60, civil("2025-11-02T07:00:00") + minute * 60, 9 * 3_600)
         };
         let rows: Vec<_> = (0..5).map(row).collect();
-        let told = wrong_zone((5, 1_000), &rows, "UTC").expect("a sentence");
+        let sentence = wrong_zone((5, 1_000), &rows, "UTC").expect("a sentence");
         assert!(
-            told.starts_with("--timezone UTC cannot be: 5 of 1000 rows") && told.contains("America/New_York"),
-            "{told}"
+            sentence.starts_with("--timezone UTC cannot be: 5 of 1000 rows") && sentence.contains("America/New_York"),
+            "{sentence}"
         );
         // As many rows that no zone explains, of few and of many.
         let odd: Vec<_> = (0..12)
             .map(|at| (civil("2025-07-01T00:00:00") + at * 86_400, civil("2025-07-01T02:00:00") + at * 86_400, 3_600))
             .collect();
         assert_eq!(wrong_zone((12, 1_000), &odd, "UTC"), None);
-        assert!(wrong_zone((12, 20), &odd, "UTC").is_some_and(|told| told.contains("of 20 rows 12")));
+        assert!(wrong_zone((12, 20), &odd, "UTC").is_some_and(|sentence| sentence.contains("of 20 rows 12")));
         assert_eq!(wrong_zone((2, 2), &rows, "UTC"), None);
     }
 }

@@ -69,8 +69,8 @@ pub(crate) fn find_attempts(
     drop(keys);
     let mut found_jobs =
         FoundJobs { jobs: Vec::new(), amounts: Interner::default(), throttles: find_throttles(table), components };
-    for (mut jobs, amounts, counted) in parts {
-        tally.absorb_tally(counted);
+    for (mut jobs, amounts, part_tally) in parts {
+        tally.absorb_tally(part_tally);
         if found_jobs.jobs.is_empty() {
             (found_jobs.jobs, found_jobs.amounts) = (jobs, amounts);
             continue;
@@ -179,8 +179,8 @@ struct TimedRow {
 
 impl Finder<'_> {
     fn add_single(&mut self, key: &AttemptKey) {
-        if let Some(seen) = self.timed_row(key) {
-            self.push(&seen, 1, JobMarks::default());
+        if let Some(row) = self.timed_row(key) {
+            self.push(&row, 1, JobMarks::default());
         }
     }
 
@@ -220,28 +220,31 @@ impl Finder<'_> {
         let mut kept_rows: Vec<TimedRow> = Vec::with_capacity(keys.len());
         let timed_rows: Vec<TimedRow> = keys.iter().filter_map(|key| self.timed_row(key)).collect();
         let several = self.are_several(&timed_rows);
-        for seen in timed_rows {
-            let file = |seen: &TimedRow| self.table.rows.get(seen.key.row).file;
-            let is_one = |other: &TimedRow| {
-                let of_one_file = several && file(other) == file(&seen);
-                let apart = of_one_file || self.waits_again(other, &seen) || self.rows_differ(other, &seen);
-                is_same(other, &seen) && !apart
+        for candidate in timed_rows {
+            let file = |row: &TimedRow| self.table.rows.get(row.key.row).file;
+            let is_one = |rival: &TimedRow| {
+                let of_one_file = several && file(rival) == file(&candidate);
+                let apart = of_one_file || self.waits_again(rival, &candidate) || self.rows_differ(rival, &candidate);
+                is_same(rival, &candidate) && !apart
             };
             let same = kept_rows.iter().position(is_one).map(|at| &mut kept_rows[at]);
             match same {
                 Some(other) => {
-                    let dropped_row =
-                        if is_better(self.table, &seen, other) { std::mem::replace(other, seen) } else { seen };
+                    let dropped_row = if is_better(self.table, &candidate, other) {
+                        std::mem::replace(other, candidate)
+                    } else {
+                        candidate
+                    };
                     let row = self.table.rows.get(dropped_row.key.row);
                     self.tally.count_row(ImportRule::Dup, 0, || rule_example(self.table, row));
                 }
-                None => kept_rows.push(seen),
+                None => kept_rows.push(candidate),
             }
         }
         // Of attempts that were submitted together, one that never started comes when it was
         // eligible.
         let begins = |times: &SettledTimes| if times.start > 0 { times.start } else { times.eligible };
-        kept_rows.sort_shared_by_key(|seen| (seen.times.submit, begins(&seen.times), seen.times.end));
+        kept_rows.sort_shared_by_key(|row| (row.times.submit, begins(&row.times), row.times.end));
         let mut at = 0;
         let mut attempt = 1;
         while at < kept_rows.len() {
@@ -290,48 +293,48 @@ impl Finder<'_> {
     /// tell them apart: of those that begin together some differ. Then equal rows of its file are
     /// jobs as well.
     fn are_several(&self, rows: &[TimedRow]) -> bool {
-        let of = |seen: &TimedRow| self.table.rows.get(seen.key.row);
-        let is_unkeyed = |seen: &TimedRow| self.table.unkeyed.contains(&of(seen).file);
+        let of = |row: &TimedRow| self.table.rows.get(row.key.row);
+        let is_unkeyed = |row: &TimedRow| self.table.unkeyed.contains(&of(row).file);
         !self.table.unkeyed.is_empty()
             && rows.windows(2).any(|pair| {
-                let [one, other] = pair else { return false };
-                let user_of = |seen: &TimedRow| self.table.owner_of(of(seen)).user;
-                is_unkeyed(one)
-                    && of(one).file == of(other).file
-                    && user_of(one) == user_of(other)
-                    && is_same_start(one, other)
-                    && self.rows_differ(one, other)
+                let [first, second] = pair else { return false };
+                let user_of = |row: &TimedRow| self.table.owner_of(of(row)).user;
+                is_unkeyed(first)
+                    && of(first).file == of(second).file
+                    && user_of(first) == user_of(second)
+                    && is_same_start(first, second)
+                    && self.rows_differ(first, second)
             })
     }
 
     /// Returns whether one of the two waits to be run again, or did until it left, eligible since
     /// the other was requeued: PBS keeps the time of submission.
-    fn waits_again(&self, one: &TimedRow, other: &TimedRow) -> bool {
-        let again = |ended: &TimedRow, waits: &TimedRow| {
+    fn waits_again(&self, first: &TimedRow, second: &TimedRow) -> bool {
+        let again = |end_row: &TimedRow, waits: &TimedRow| {
             matches!(waits.times.kind, SiteJobFate::Waiting | SiteJobFate::Withdrawn)
-                && ended.times.end > 0
-                && waits.times.eligible >= ended.times.end
-                && is_requeued(self.row_state(ended))
+                && end_row.times.end > 0
+                && waits.times.eligible >= end_row.times.end
+                && is_requeued(self.row_state(end_row))
         };
-        again(one, other) || again(other, one)
+        again(first, second) || again(second, first)
     }
 
     /// Returns whether two ended rows disagree on their use: tasks of an array whose own numbers
     /// were lost, for one. Rows that are equal in all of this are one job.
-    fn rows_differ(&self, one: &TimedRow, other: &TimedRow) -> bool {
-        let over = |seen: &TimedRow| matches!(seen.times.kind, SiteJobFate::Ran | SiteJobFate::Withdrawn);
-        if one.times.kind != other.times.kind || !over(one) {
+    fn rows_differ(&self, first: &TimedRow, second: &TimedRow) -> bool {
+        let over = |entry: &TimedRow| matches!(entry.times.kind, SiteJobFate::Ran | SiteJobFate::Withdrawn);
+        if first.times.kind != second.times.kind || !over(first) {
             return false;
         }
-        let row = |seen: &TimedRow| self.table.rows.get(seen.key.row);
-        let (a, b) = (row(one), row(other));
+        let row = |entry: &TimedRow| self.table.rows.get(entry.key.row);
+        let (a, b) = (row(first), row(second));
         let unlike = |x: u32, y: u32, unknown: u32| x != y && x != unknown && y != unknown;
         let partitions = (self.table.place_of(a).partition.0, self.table.place_of(b).partition.0);
         // What never ran held nothing, in whatever way a version of Slurm says so.
-        let ran = one.times.kind == SiteJobFate::Ran;
+        let ran = first.times.kind == SiteJobFate::Ran;
         let (held_shape, also) = (self.table.shape_of(a).held, self.table.shape_of(b).held);
-        unlike(one.times.end, other.times.end, 0)
-            || unlike(one.times.run, other.times.run, NOTHING)
+        unlike(first.times.end, second.times.end, 0)
+            || unlike(first.times.run, second.times.run, NOTHING)
             || (ran && unlike(held_shape.cpus, also.cpus, UNKNOWN))
             || (ran && unlike(held_shape.nodes, also.nodes, UNKNOWN))
             || unlike(a.name, b.name, 0)
@@ -347,38 +350,38 @@ impl Finder<'_> {
         drystone_slurm::conf::expand_hostlist(&list).unwrap_or_else(|_| vec![list.to_string()]).into_iter().collect()
     }
 
-    fn row_state(&self, seen: &TimedRow) -> RecordState {
-        self.table.rows.get(seen.key.row).state
+    fn row_state(&self, row: &TimedRow) -> RecordState {
+        self.table.rows.get(row.key.row).state
     }
 
     /// Returns whether the next row continues this job with another size.
-    fn is_resize(&self, this: &TimedRow, next: &TimedRow) -> bool {
-        let row = |seen: &TimedRow| self.table.rows.get(seen.key.row);
-        let (a, b) = (row(this), row(next));
-        let joins = this.times.end > 0 && this.times.end.abs_diff(next.times.start) <= 1;
+    fn is_resize(&self, current: &TimedRow, next: &TimedRow) -> bool {
+        let row = |entry: &TimedRow| self.table.rows.get(entry.key.row);
+        let (a, b) = (row(current), row(next));
+        let joins = current.times.end > 0 && current.times.end.abs_diff(next.times.start) <= 1;
         let sizes = (self.table.shape_of(a).held.cpus, self.table.shape_of(a).held.nodes)
             != (self.table.shape_of(b).held.cpus, self.table.shape_of(b).held.nodes);
         joins && (a.state == RecordState::Resizing || (a.submit == b.submit && sizes && !is_requeued(a.state)))
     }
 
     /// Returns whether another attempt replaces this one without leaving a job behind.
-    fn is_merge(&self, this: &TimedRow, next: &TimedRow) -> bool {
-        let merges = match self.row_state(this) {
+    fn is_merge(&self, current: &TimedRow, next: &TimedRow) -> bool {
+        let merges = match self.row_state(current) {
             RecordState::Preempted => self.choices.merge_preempted,
             RecordState::Requeued => self.choices.merge_preempted && self.choices.preempts_by_requeue,
             _ => false,
         };
-        merges && follows_row(this, next)
+        merges && follows_row(current, next)
     }
 
     /// One job of the first size with as many core-seconds.
     fn add_resized(&mut self, rows: &[TimedRow], attempt: u16) {
         let (first, last) = (&rows[0], &rows[rows.len() - 1]);
-        let amount = |seen: &TimedRow| {
-            let shape = self.table.shape_of(self.table.rows.get(seen.key.row));
+        let amount = |row: &TimedRow| {
+            let shape = self.table.shape_of(self.table.rows.get(row.key.row));
             shape.held.or_else(shape.asked)
         };
-        let work: u64 = rows.iter().map(|seen| amount_seconds(&amount(seen), seen.times.run)).sum();
+        let work: u64 = rows.iter().map(|row| amount_seconds(&amount(row), row.times.run)).sum();
         let cpus = u64::from(amount(first).cpus.max(1));
         let mut merged_row = *first;
         (merged_row.times.end, merged_row.times.kind) = (last.times.end, last.times.kind);
@@ -401,9 +404,9 @@ impl Finder<'_> {
         (merged_row.times.submit, merged_row.times.eligible) = (first.times.submit, first.times.eligible);
         let row = self.table.rows.get(first.key.row);
         self.tally.count_rows(ImportRule::RequeueMerged, rows.len() as u64);
-        let lost_seconds = rows[..rows.len() - 1].iter().map(|seen| {
-            let shape = self.table.shape_of(self.table.rows.get(seen.key.row));
-            amount_seconds(&shape.held.or_else(shape.asked), seen.times.run)
+        let lost_seconds = rows[..rows.len() - 1].iter().map(|row| {
+            let shape = self.table.shape_of(self.table.rows.get(row.key.row));
+            amount_seconds(&shape.held.or_else(shape.asked), row.times.run)
         });
         count_rule(self.tally, self.table, ImportRule::RequeueMerged, row, lost_seconds.sum());
         let mut marks = marks;
@@ -411,8 +414,8 @@ impl Finder<'_> {
         self.push(&merged_row, attempt, marks);
     }
 
-    fn push(&mut self, seen: &TimedRow, attempt: u16, marks: JobMarks) {
-        let TimedRow { key, times } = *seen;
+    fn push(&mut self, entry: &TimedRow, attempt: u16, marks: JobMarks) {
+        let TimedRow { key, times } = *entry;
         let row = self.table.rows.get(key.row);
         if row.state == RecordState::Revoked && !(times.kind.has_start() && self.table.has_nodes(row)) {
             count_rule(self.tally, self.table, ImportRule::Revoked, row, 0);
@@ -579,27 +582,27 @@ fn is_same(a: &TimedRow, b: &TimedRow) -> bool {
 }
 
 /// Returns whether a row's attempt begins, or is eligible, when the other's has ended.
-fn follows_row(this: &TimedRow, next: &TimedRow) -> bool {
+fn follows_row(current: &TimedRow, next: &TimedRow) -> bool {
     let begins = if next.times.start > 0 { next.times.start } else { next.times.eligible.max(next.times.submit) };
-    this.times.end == 0 || next.times.kind == SiteJobFate::Waiting || begins >= this.times.end
+    current.times.end == 0 || next.times.kind == SiteJobFate::Waiting || begins >= current.times.end
 }
 
-fn is_same_start(this: &TimedRow, next: &TimedRow) -> bool {
-    (this.times.submit, this.times.start) == (next.times.submit, next.times.start)
+fn is_same_start(current: &TimedRow, next: &TimedRow) -> bool {
+    (current.times.submit, current.times.start) == (next.times.submit, next.times.start)
 }
 
 /// Returns whether the new row says more than the old.
 fn is_better(table: &AccountingTable, new: &TimedRow, old: &TimedRow) -> bool {
-    let rank = |seen: &TimedRow| {
-        let row = table.rows.get(seen.key.row);
-        let kind = match seen.times.kind {
+    let rank = |entry: &TimedRow| {
+        let row = table.rows.get(entry.key.row);
+        let kind = match entry.times.kind {
             SiteJobFate::Waiting => 0,
             SiteJobFate::Running => 1,
             SiteJobFate::Withdrawn | SiteJobFate::Ran => 2,
         };
         // A set of tasks says less than a task.
         let own = !matches!(row.part(), RowPart::Tasks(_));
-        (kind, seen.times.end, own, table.has_nodes(row), row.elapsed != NOTHING, row.state != RecordState::Other)
+        (kind, entry.times.end, own, table.has_nodes(row), row.elapsed != NOTHING, row.state != RecordState::Other)
     };
     rank(new) > rank(old)
 }

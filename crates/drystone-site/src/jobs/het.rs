@@ -83,7 +83,7 @@ fn component_offset(table: &AccountingTable, job: &FoundJob) -> u32 {
 /// All components at once: sizes add up, the longest counts.
 fn join_parts(parts: impl Iterator<Item = (FoundJob, Amount)>) -> Option<(FoundJob, Amount)> {
     let add = |a: u32, b: u32| match (a, b) {
-        (UNKNOWN, known) | (known, UNKNOWN) => known,
+        (UNKNOWN, count) | (count, UNKNOWN) => count,
         (a, b) => a.saturating_add(b).min(UNKNOWN - 1),
     };
     parts.reduce(|(mut job, mut sum), (next, amount)| {

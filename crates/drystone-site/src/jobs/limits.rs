@@ -32,7 +32,7 @@ impl DefaultLimits {
         jobs: &[FoundJob],
         table: &AccountingTable,
         partitions: &BTreeMap<Symbol, &SitePartition>,
-        described: bool,
+        is_described: bool,
         crew: Crew,
     ) -> DefaultLimits {
         let longest = Longest::from_jobs(jobs, table, crew);
@@ -40,7 +40,7 @@ impl DefaultLimits {
             let partition = partitions.get(&at.partition).copied();
             let default = partition.and_then(|p| p.default_limit).map(|s| (s, LimitFrom::PartitionDefault));
             let most = partition.and_then(|p| p.max_limit).map(|s| (s, LimitFrom::PartitionMax));
-            let year_limit = (described && partition.is_some()).then_some((YEAR, LimitFrom::Year));
+            let year_limit = (is_described && partition.is_some()).then_some((YEAR, LimitFrom::Year));
             let longest = longest.of_partition(at.partition);
             InPlace {
                 partition: default.or(most).or(year_limit).unwrap_or(longest),

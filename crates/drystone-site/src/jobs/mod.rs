@@ -128,7 +128,7 @@ impl JobMarks {
 
     pub fn of_words(words: &str) -> JobMarks {
         let mark_bits = |word: &str| JobMarks::ALL.iter().find(|(_, name)| *name == word).map_or(0, |(mark, _)| mark.0);
-        JobMarks(words.split_whitespace().map(mark_bits).fold(0, |all, mark| all | mark))
+        JobMarks(words.split_whitespace().map(mark_bits).fold(0, |marks, mark| marks | mark))
     }
 }
 

@@ -17,7 +17,7 @@ const FEWEST: usize = 5;
 pub(crate) fn throttle_arrays(
     jobs: &mut [FoundJob],
     table: &AccountingTable,
-    said: &BTreeMap<u64, u32>,
+    throttles: &BTreeMap<u64, u32>,
     infer: bool,
     amounts: &[Amount],
     tally: &mut RuleTally,
@@ -37,16 +37,16 @@ pub(crate) fn throttle_arrays(
         tasks.sort_shared_by_key(|&at| (jobs[at as usize].start, jobs[at as usize].task));
         let spans: Vec<(u32, u32)> = tasks.iter().map(|&at| run_span(&jobs[at as usize])).collect();
         let most = most_at_once(&spans);
-        let limit = match said.get(&array) {
+        let limit = match throttles.get(&array) {
             Some(&limit) => limit as usize,
             None if infer && shows_limit(&spans, most) => most,
             None => continue,
         };
         for (place, &at) in tasks.iter().enumerate().skip(limit) {
-            let Some(freed) = slot_free_time(&spans, place, limit) else { continue };
+            let Some(free_time) = slot_free_time(&spans, place, limit) else { continue };
             let job = &mut jobs[at as usize];
-            if freed > job.arrive {
-                job.arrive = freed.min(job.start);
+            if free_time > job.arrive {
+                job.arrive = free_time.min(job.start);
                 job.marks.set_mark(JobMarks::THROTTLED);
                 let seconds = job.core_seconds(&amounts[job.amount as usize]);
                 count_rule(tally, table, ImportRule::Throttle, table.rows.get(job.row), seconds);
@@ -64,11 +64,11 @@ fn most_at_once(spans: &[(u32, u32)]) -> usize {
     let mut ends: Vec<u32> = spans.iter().map(|s| s.1).collect();
     ends.sort_unstable();
     let (mut over, mut most) = (0, 0);
-    for (started, &(start, _)) in spans.iter().enumerate() {
+    for (index, &(start, _)) in spans.iter().enumerate() {
         while over < ends.len() && ends[over] <= start {
             over += 1;
         }
-        most = most.max((started + 1).saturating_sub(over));
+        most = most.max((index + 1).saturating_sub(over));
     }
     most
 }

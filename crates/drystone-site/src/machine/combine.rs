@@ -12,13 +12,13 @@ pub(crate) struct Combined {
 }
 
 impl Combined {
-    pub(crate) fn add_machine(&mut self, other: SiteMachine) {
+    pub(crate) fn add_machine(&mut self, source: SiteMachine) {
         self.any = true;
         let machine = &mut self.machine;
         let mut numbers: BTreeMap<String, u32> =
             machine.nodes.iter().zip(0..).map(|(node, number)| (node.name.clone(), number)).collect();
-        let mut node_numbers = Vec::with_capacity(other.nodes.len());
-        for node in other.nodes {
+        let mut node_numbers = Vec::with_capacity(source.nodes.len());
+        for node in source.nodes {
             let number = match numbers.get(&node.name) {
                 Some(&number) => {
                     let present_node = &mut machine.nodes[number as usize];
@@ -36,23 +36,23 @@ impl Combined {
             };
             node_numbers.push(number);
         }
-        for mut partition in other.partitions {
+        for mut partition in source.partitions {
             partition.nodes = partition.nodes.iter().filter_map(|&n| node_numbers.get(n as usize).copied()).collect();
             partition.nodes.sort_unstable();
-            match machine.partitions.iter_mut().find(|known| known.name == partition.name) {
+            match machine.partitions.iter_mut().find(|entry| entry.name == partition.name) {
                 // Which says limits says more than which nodes say they are in.
-                Some(known) if known.max_limit.is_none() && known.default_limit.is_none() => *known = partition,
+                Some(entry) if entry.max_limit.is_none() && entry.default_limit.is_none() => *entry = partition,
                 Some(_) => {}
                 None => machine.partitions.push(partition),
             }
         }
-        machine.cluster = machine.cluster.take().or(other.cluster);
-        machine.linear |= other.linear;
-        machine.preempts_by_requeue |= other.preempts_by_requeue;
-        machine.preempts_by_suspension |= other.preempts_by_suspension;
-        machine.open_nodes |= other.open_nodes;
-        machine.grace = machine.grace.max(other.grace);
-        machine.evidence.extend(other.evidence);
+        machine.cluster = machine.cluster.take().or(source.cluster);
+        machine.linear |= source.linear;
+        machine.preempts_by_requeue |= source.preempts_by_requeue;
+        machine.preempts_by_suspension |= source.preempts_by_suspension;
+        machine.open_nodes |= source.open_nodes;
+        machine.grace = machine.grace.max(source.grace);
+        machine.evidence.extend(source.evidence);
     }
 
     /// The machine; `None` where nothing was said of any node.

@@ -81,27 +81,27 @@ pub(crate) fn reconcile_devices(machine: &mut SiteMachine, lines: &[DeviceLine],
     for node in &mut machine.nodes {
         let (mut own, file_devices) = (of_node(node), of_lines(lines, &node.name));
         for (name, kinds) in &file_devices {
-            let Some(known) = own.get_mut(name) else {
+            let Some(node_devices) = own.get_mut(name) else {
                 let text = (format_devices(kinds, name), "none".to_string());
                 contradictions.entry(text).or_default().push(node.name.clone());
                 continue;
             };
-            let (node_total, file_total): (u32, u32) = (known.values().sum(), kinds.values().sum());
-            let has_types = known.keys().any(|kind| !kind.is_empty());
+            let (node_total, file_total): (u32, u32) = (node_devices.values().sum(), kinds.values().sum());
+            let has_types = node_devices.keys().any(|kind| !kind.is_empty());
             let types = kinds.keys().any(|kind| !kind.is_empty());
             if node_total == file_total && !has_types && types {
-                known.clone_from(kinds);
-            } else if node_total != file_total || (has_types && types && known != kinds) {
-                let text = (format_devices(kinds, name), format_devices(known, name));
+                node_devices.clone_from(kinds);
+            } else if node_total != file_total || (has_types && types && node_devices != kinds) {
+                let text = (format_devices(kinds, name), format_devices(node_devices, name));
                 contradictions.entry(text).or_default().push(node.name.clone());
             }
         }
         // Only nodes that the file is about: it may be that of one node.
         node.gres = own.iter().map(|(name, kinds)| format_devices(kinds, name)).collect::<Vec<_>>().join(",");
     }
-    let contradiction_text = |((there, here), nodes): ((String, String), Vec<String>)| {
+    let contradiction_text = |((file_text, conf_text), nodes): ((String, String), Vec<String>)| {
         let nodes = drystone_slurm::conf::compress_hostlist(&nodes);
-        format!("{file}: {nodes} has {there}, and slurm.conf says {here}: slurm.conf counts")
+        format!("{file}: {nodes} has {file_text}, and slurm.conf says {conf_text}: slurm.conf counts")
     };
     contradictions.into_iter().map(contradiction_text).collect()
 }

@@ -20,8 +20,8 @@ pub(crate) fn infer_machine(
 ) {
     let uses = measure_uses(jobs, table, amounts, sets, machine.nodes.len(), crew);
     let partitions = partitions_of_jobs(jobs, table, sets, crew);
-    for (node, used) in machine.nodes.iter_mut().zip(&uses) {
-        fill_node(node, used);
+    for (node, usage) in machine.nodes.iter_mut().zip(&uses) {
+        fill_node(node, usage);
     }
     machine.partitions = partitions;
     let seen_nodes = machine.nodes.iter().filter(|node| node.cpus > 0).count();
@@ -59,8 +59,8 @@ fn measure_uses(
             }
             let share = InferredShare::from_amount(&amounts[job.amount as usize], sets.len(list));
             for range in ranges {
-                for used in &mut uses[range.start as usize..range.end as usize] {
-                    used.change_use(&share, matches!(began, Moves::Starts));
+                for usage in &mut uses[range.start as usize..range.end as usize] {
+                    usage.change_use(&share, matches!(began, Moves::Starts));
                 }
             }
         };
@@ -69,20 +69,20 @@ fn measure_uses(
     });
     let mut parts = parts.into_iter();
     let mut uses = parts.next().unwrap_or_default();
-    for (used, also) in parts.flat_map(|part| part.into_iter().enumerate()) {
-        uses[used].widen_to(&also);
+    for (node, also) in parts.flat_map(|part| part.into_iter().enumerate()) {
+        uses[node].widen_to(&also);
     }
     uses
 }
 
 /// Fills the unknown facts of a node from its jobs.
-fn fill_node(node: &mut SiteNode, used: &InferredUse) {
+fn fill_node(node: &mut SiteNode, usage: &InferredUse) {
     if node.cpus == 0 {
-        node.cpus = u32::try_from(used.most_cpus).unwrap_or(0);
-        node.gpus = u32::try_from(used.most_gpus).unwrap_or(0);
+        node.cpus = u32::try_from(usage.most_cpus).unwrap_or(0);
+        node.gpus = u32::try_from(usage.most_gpus).unwrap_or(0);
     }
     if node.memory_kb == 0 {
-        node.memory_kb = used.most_memory;
+        node.memory_kb = usage.most_memory;
     }
 }
 
@@ -113,10 +113,10 @@ struct InferredUse {
 
 impl InferredUse {
     /// The most of both.
-    fn widen_to(&mut self, other: &InferredUse) {
-        self.most_cpus = self.most_cpus.max(other.most_cpus);
-        self.most_gpus = self.most_gpus.max(other.most_gpus);
-        self.most_memory = self.most_memory.max(other.most_memory);
+    fn widen_to(&mut self, usage: &InferredUse) {
+        self.most_cpus = self.most_cpus.max(usage.most_cpus);
+        self.most_gpus = self.most_gpus.max(usage.most_gpus);
+        self.most_memory = self.most_memory.max(usage.most_memory);
     }
 
     fn change_use(&mut self, share: &InferredShare, more: bool) {

@@ -99,17 +99,17 @@ impl NodeSets {
 
 /// The names of a list; `false` where it cannot be read. What is no list of Slurm's is taken as
 /// names parted by commas.
-fn each_name(lists: &Symbols, list: Symbol, mut found: impl FnMut(&str)) -> bool {
+fn each_name(lists: &Symbols, list: Symbol, mut on_name: impl FnMut(&str)) -> bool {
     let text = lists.text_of(list);
     let plain = |b: &u8| b.is_ascii_alphanumeric() || matches!(b, b'-' | b'_' | b'.');
     // One name, as most lists are.
     if !text.is_empty() && text.as_bytes().iter().all(plain) {
-        found(&text);
+        on_name(&text);
         return true;
     }
     match expand_hostlist(&text) {
-        Ok(names) => names.iter().for_each(|name| found(name)),
-        Err(_) if !text.contains(['[', ']']) => text.split(',').for_each(found),
+        Ok(names) => names.iter().for_each(|name| on_name(name)),
+        Err(_) if !text.contains(['[', ']']) => text.split(',').for_each(on_name),
         Err(_) => return false,
     }
     true

@@ -112,7 +112,7 @@ pub(crate) fn read_machine(kind: MachineSource, path: &Path, text: &[u8]) -> Res
         let parts_text: Vec<String> = parts
             .iter()
             .filter(|(count, _)| *count > 0)
-            .map(|(count, what)| format!("{count} {what}{}", if *count == 1 { "" } else { "s" }))
+            .map(|(count, label)| format!("{count} {label}{}", if *count == 1 { "" } else { "s" }))
             .collect();
         let contents_text = if parts_text.is_empty() { "settings".to_string() } else { parts_text.join(", ") };
         machine.evidence.push(format!("{name}: {contents_text}, from {}", kind.name()));

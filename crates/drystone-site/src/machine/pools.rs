@@ -168,7 +168,7 @@ mod tests {
             ..SiteMachine::default()
         };
         let mut names = Symbols::default();
-        let [a, b, gpu, none] = ["a", "b", "gpu", "none"].map(|n| names.intern(n.as_bytes()));
+        let [a, b, gpu, no_pool] = ["a", "b", "gpu", "none"].map(|n| names.intern(n.as_bytes()));
         let pools = divide_machine(&machine, &names, false, &BTreeSet::new());
         let of: Vec<(&str, &[u32])> = pools.pools.iter().map(|p| (p.name.as_str(), p.nodes.as_slice())).collect();
         assert_eq!(of, [("a+b", &[0, 1, 2, 3][..]), ("gpu", &[5][..])]);
@@ -176,6 +176,6 @@ mod tests {
             (pools.of_partition(a), pools.of_partition(b), pools.of_partition(gpu)),
             (Some(0), Some(0), Some(1))
         );
-        assert_eq!((pools.of_partition(none), pools.of_node(4)), (None, None));
+        assert_eq!((pools.of_partition(no_pool), pools.of_node(4)), (None, None));
     }
 }

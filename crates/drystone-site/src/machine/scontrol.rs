@@ -131,9 +131,9 @@ pub(super) fn parse_partitions(text: &[u8], name: &str) -> Result<SiteMachine, S
 /// The settings that `scontrol show config` prints: `Key   = value`.
 pub(super) fn parse_config(text: &[u8]) -> SiteMachine {
     let text = String::from_utf8_lossy(text);
-    let get = |wanted: &str| {
+    let get = |name: &str| {
         let mut pairs = text.lines().filter_map(|line| line.split_once('='));
-        pairs.find(|(key, _)| key.trim().eq_ignore_ascii_case(wanted)).map(|(_, value)| value.trim().to_string())
+        pairs.find(|(key, _)| key.trim().eq_ignore_ascii_case(name)).map(|(_, value)| value.trim().to_string())
     };
     let number = |key: &str| {
         let text = get(key).unwrap_or_default();
@@ -157,16 +157,16 @@ const BY_RELEASE: [&str; 3] = ["SelectType", "SelectTypeParameters", "PriorityTy
 /// Returns the lines that a `slurm.conf` lacks of what `scontrol show config` says, where its
 /// default depends on the release; empty where it lacks none.
 pub(super) fn lines_by_release(conf: &str, config: &str) -> String {
-    let value = |wanted: &str| {
+    let value = |name: &str| {
         let mut pairs = config.lines().filter_map(|line| line.split_once('='));
-        let pair = pairs.find(|(key, _)| key.trim().eq_ignore_ascii_case(wanted));
+        let pair = pairs.find(|(key, _)| key.trim().eq_ignore_ascii_case(name));
         pair.map(|(_, value)| value.trim()).filter(|value| !["", "(null)", "NONE", "N/A"].contains(value))
     };
-    let has = |wanted: &str| {
+    let has = |name: &str| {
         let key = |line: &str| {
             line.split('#').next().and_then(|line| line.split_once('=')).map(|(key, _)| key.trim().to_string())
         };
-        conf.lines().filter_map(key).any(|key| key.eq_ignore_ascii_case(wanted))
+        conf.lines().filter_map(key).any(|key| key.eq_ignore_ascii_case(name))
     };
     let lacking: Vec<String> =
         BY_RELEASE.iter().filter(|key| !has(key)).filter_map(|key| Some(format!("{key}={}\n", value(key)?))).collect();
@@ -187,11 +187,11 @@ mod tests {
         let config = "Configuration data as of 2026\nPriorityType            = priority/multifactor\n\
                       SelectType              = select/cons_tres\nSelectTypeParameters    = CR_CORE_MEMORY\n\
                       SLURM_VERSION           = 23.11.4\n";
-        let added = lines_by_release("ClusterName=a\n#SelectType=select/linear\nprioritytype=priority/basic\n", config);
+        let lines = lines_by_release("ClusterName=a\n#SelectType=select/linear\nprioritytype=priority/basic\n", config);
         let expected = "# As Slurm 23.11.4 has it by default, by scontrol show config:\n\
                         SelectType=select/cons_tres\nSelectTypeParameters=CR_CORE_MEMORY\n";
-        assert_eq!(added, expected);
-        assert_eq!(lines_by_release(&format!("PriorityType=priority/basic\n{added}"), config), "");
+        assert_eq!(lines, expected);
+        assert_eq!(lines_by_release(&format!("PriorityType=priority/basic\n{lines}"), config), "");
         assert_eq!(lines_by_release("ClusterName=a\n", "SelectType = (null)\n"), "");
     }
 

@@ -93,14 +93,14 @@ pub(crate) fn project_pools(
         partial_projections
     });
     for part in &parts {
-        for (found, part) in projections.iter_mut().zip(part) {
+        for (projection, part) in projections.iter_mut().zip(part) {
             let add = |to: &mut (u64, u64), more: (u64, u64)| *to = (to.0 + more.0, to.1 + more.1);
-            add(&mut found.whole, part.whole);
-            add(&mut found.with_gpus, part.with_gpus);
+            add(&mut projection.whole, part.whole);
+            add(&mut projection.with_gpus, part.with_gpus);
         }
     }
-    for (found, typical) in projections.iter_mut().zip(&typical) {
-        choose_unit(scene, found, typical);
+    for (projection, typical) in projections.iter_mut().zip(&typical) {
+        choose_unit(scene, projection, typical);
     }
     let parts = crew.map_parts_mut(jobs, |jobs| {
         let mut sizes: Vec<SizeSums> = projections.iter().map(|_| SizeSums::default()).collect();
@@ -112,9 +112,9 @@ pub(crate) fn project_pools(
     });
     let mut widest = vec![1_u32; pools.len()];
     for part in &parts {
-        for ((found, widest), sizes) in projections.iter_mut().zip(&mut widest).zip(part) {
-            found.dominated.add_kind(sizes.dominated);
-            found.inflated = (found.inflated.0 + sizes.inflated.0, found.inflated.1 + sizes.inflated.1);
+        for ((projection, widest), sizes) in projections.iter_mut().zip(&mut widest).zip(part) {
+            projection.dominated.add_kind(sizes.dominated);
+            projection.inflated = (projection.inflated.0 + sizes.inflated.0, projection.inflated.1 + sizes.inflated.1);
             *widest = (*widest).max(sizes.widest);
         }
     }
@@ -175,14 +175,14 @@ fn survey_job(
     amounts: &[Amount],
     whole: &[bool],
     typical: &[Typical],
-    found: &mut [Projection],
+    projections: &mut [Projection],
 ) {
     let row = scene.table.rows.get(job.row);
     if whole[row.at as usize] {
         job.marks.set_mark(JobMarks::EXCLUSIVE);
     }
     let pool = usize::from(job.pool);
-    let (projection, amount) = (&mut found[pool], &amounts[job.amount as usize]);
+    let (projection, amount) = (&mut projections[pool], &amounts[job.amount as usize]);
     let seconds = job.core_seconds(amount);
     projection.whole.1 += seconds;
     projection.with_gpus.1 += 1;
@@ -193,21 +193,21 @@ fn survey_job(
 }
 
 /// Chooses what a pool counts.
-fn choose_unit(scene: ProjectionInputs<'_>, found: &mut Projection, typical: &Typical) {
+fn choose_unit(scene: ProjectionInputs<'_>, projection: &mut Projection, typical: &Typical) {
     let ProjectionInputs { described, count, .. } = scene;
-    let nearly = |(part, all): (u64, u64)| all > 0 && part.saturating_mul(100) >= all.saturating_mul(NEARLY_ALL);
+    let nearly = |(part, total): (u64, u64)| total > 0 && part.saturating_mul(100) >= total.saturating_mul(NEARLY_ALL);
     // What jobs show of a node is less than it has, and would make whole nodes of parts.
     let nodes_known = described && typical.cpus > 0;
-    found.unit = match count {
-        Counting::Auto | Counting::Dominant if nodes_known && nearly(found.whole) => PoolUnit::Node,
-        Counting::Auto | Counting::Dominant if nearly(found.with_gpus) => PoolUnit::Gpu,
-        Counting::Gpus if found.gpus > 0 || found.with_gpus.0 > 0 => PoolUnit::Gpu,
+    projection.unit = match count {
+        Counting::Auto | Counting::Dominant if nodes_known && nearly(projection.whole) => PoolUnit::Node,
+        Counting::Auto | Counting::Dominant if nearly(projection.with_gpus) => PoolUnit::Gpu,
+        Counting::Gpus if projection.gpus > 0 || projection.with_gpus.0 > 0 => PoolUnit::Gpu,
         Counting::Nodes => PoolUnit::Node,
         _ => PoolUnit::Cpu,
     };
     // What is inferred of memory and GPUs is too little to divide by.
-    found.dominant = described
-        && match found.unit {
+    projection.dominant = described
+        && match projection.unit {
             PoolUnit::Cpu => count != Counting::Cpus,
             PoolUnit::Gpu => count == Counting::Dominant,
             PoolUnit::Node => false,
@@ -216,26 +216,27 @@ fn choose_unit(scene: ProjectionInputs<'_>, found: &mut Projection, typical: &Ty
 
 /// Counts the units of pools: those of their nodes or, where these are not known, the most that
 /// jobs held at once.
-fn count_units(scene: ProjectionInputs<'_>, found: &mut [Projection], widest: &[u32], jobs: &[FoundJob]) {
-    let total = |found: &Projection| match found.unit {
-        PoolUnit::Cpu => found.cpus,
-        PoolUnit::Node => u64::from(found.nodes),
-        PoolUnit::Gpu => found.gpus,
+fn count_units(scene: ProjectionInputs<'_>, projections: &mut [Projection], widest: &[u32], jobs: &[FoundJob]) {
+    let total = |projection: &Projection| match projection.unit {
+        PoolUnit::Cpu => projection.cpus,
+        PoolUnit::Node => u64::from(projection.nodes),
+        PoolUnit::Gpu => projection.gpus,
     };
-    let unknown: Vec<bool> = found.iter().map(|found| !scene.described || total(found) == 0).collect();
-    let most = if unknown.contains(&true) { most_at_once(jobs, &unknown, scene.crew) } else { vec![0; found.len()] };
-    for (at, found) in found.iter_mut().enumerate() {
-        let total = total(found);
-        found.units = u32::try_from(total).unwrap_or(u32::MAX);
+    let unknown: Vec<bool> = projections.iter().map(|projection| !scene.described || total(projection) == 0).collect();
+    let most =
+        if unknown.contains(&true) { most_at_once(jobs, &unknown, scene.crew) } else { vec![0; projections.len()] };
+    for (at, projection) in projections.iter_mut().enumerate() {
+        let total = total(projection);
+        projection.units = u32::try_from(total).unwrap_or(u32::MAX);
         if unknown[at] {
             // A job that waits is no less wide for it, and nodes that jobs name are all there.
-            let named_units = if found.unit == PoolUnit::Cpu { found.units } else { 0 };
-            found.units = most[at].max(widest[at]).max(named_units).max(1);
-            found.described = false;
+            let named_units = if projection.unit == PoolUnit::Cpu { projection.units } else { 0 };
+            projection.units = most[at].max(widest[at]).max(named_units).max(1);
+            projection.described = false;
         }
-        found.cpus_per_unit = match found.unit {
+        projection.cpus_per_unit = match projection.unit {
             PoolUnit::Cpu => 1.0,
-            PoolUnit::Node | PoolUnit::Gpu => (found.cpus as f64 / total.max(1) as f64).max(1.0),
+            PoolUnit::Node | PoolUnit::Gpu => (projection.cpus as f64 / total.max(1) as f64).max(1.0),
         };
     }
 }
@@ -284,13 +285,13 @@ struct SizeSums {
 
 fn size_job(
     scene: ProjectionInputs<'_>,
-    found: &Projection,
+    projection: &Projection,
     job: &mut FoundJob,
     amounts: &[Amount],
     typical: &Typical,
     sizes: &mut SizeSums,
 ) {
-    let unit = found.unit;
+    let unit = projection.unit;
     let amount = &amounts[job.amount as usize];
     let listed_nodes = scene.sets.len(scene.table.rows.get(job.row).nodes);
     let count = if listed_nodes > 0 { listed_nodes } else { nodes_or(amount, 1) };
@@ -311,15 +312,15 @@ fn size_job(
             sizes.inflated.0 += u64::from(units_taken) * run;
             sizes.inflated.1 += u64::from(units) * run;
         }
-        if found.dominant {
+        if projection.dominant {
             job.units = units;
         }
     }
     sizes.widest = sizes.widest.max(job.units);
 }
 
-fn nodes_or(amount: &Amount, other: u32) -> u32 {
-    if amount.nodes == UNKNOWN { other } else { amount.nodes.max(1) }
+fn nodes_or(amount: &Amount, fallback: u32) -> u32 {
+    if amount.nodes == UNKNOWN { fallback } else { amount.nodes.max(1) }
 }
 
 /// A job's dominant share over its nodes, or over as many typical ones.
@@ -357,18 +358,18 @@ struct DominantShare {
 }
 
 impl DominantKind {
-    fn union_with(self, other: DominantKind) -> DominantKind {
+    fn union_with(self, kind: DominantKind) -> DominantKind {
         DominantKind {
-            cpus: self.cpus.max(other.cpus),
-            memory: self.memory.max(other.memory),
-            gpus: self.gpus.max(other.gpus),
+            cpus: self.cpus.max(kind.cpus),
+            memory: self.memory.max(kind.memory),
+            gpus: self.gpus.max(kind.gpus),
         }
     }
 
-    fn add_kind(&mut self, other: DominantKind) {
-        self.cpus += other.cpus;
-        self.memory += other.memory;
-        self.gpus += other.gpus;
+    fn add_kind(&mut self, kind: DominantKind) {
+        self.cpus += kind.cpus;
+        self.memory += kind.memory;
+        self.gpus += kind.gpus;
     }
 }
 
@@ -402,7 +403,7 @@ fn share_of(job: &FoundJob, amount: &Amount, node: &SiteNode, count: u32, unit: 
     }
     let memory = if amount.memory_kb < Amount::ALL_MEMORY { amount.memory_kb } else { 0 };
     let by_memory = cap_part(part(memory, node.memory_kb));
-    let most = |one: u64, a: u64, b: u64| u64::from(one > a.max(b));
+    let most = |value: u64, a: u64, b: u64| u64::from(value > a.max(b));
     let by = DominantKind {
         cpus: if unit == PoolUnit::Gpu { most(by_cpus, by_memory, by_gpus) } else { 0 },
         memory: most(by_memory, by_cpus, by_gpus),
@@ -412,9 +413,9 @@ fn share_of(job: &FoundJob, amount: &Amount, node: &SiteNode, count: u32, unit: 
 }
 
 /// The most units that jobs held at once, of each pool that is asked for.
-fn most_at_once(jobs: &[FoundJob], asked: &[bool], crew: Crew) -> Vec<u32> {
+fn most_at_once(jobs: &[FoundJob], flags: &[bool], crew: Crew) -> Vec<u32> {
     let parts = crew.map_spans(jobs, |span| {
-        let mut pool_use = vec![(0_u64, 0_u64); asked.len()];
+        let mut pool_use = vec![(0_u64, 0_u64); flags.len()];
         let visit = |job: &FoundJob, moves: Moves| {
             let (now, most) = &mut pool_use[usize::from(job.pool)];
             match moves {
@@ -423,9 +424,9 @@ fn most_at_once(jobs: &[FoundJob], asked: &[bool], crew: Crew) -> Vec<u32> {
             }
             *most = (*now).max(*most);
         };
-        visit_moves(jobs, span, |job| asked[usize::from(job.pool)], visit);
+        visit_moves(jobs, span, |job| flags[usize::from(job.pool)], visit);
         pool_use
     });
-    let most = |pool: usize| parts.iter().map(|held| held[pool].1).max().unwrap_or(0);
-    (0..asked.len()).map(|pool| u32::try_from(most(pool)).unwrap_or(u32::MAX)).collect()
+    let most = |pool: usize| parts.iter().map(|part| part[pool].1).max().unwrap_or(0);
+    (0..flags.len()).map(|pool| u32::try_from(most(pool)).unwrap_or(u32::MAX)).collect()
 }

@@ -153,11 +153,11 @@ fn of_json(text: &[u8]) -> Option<Vec<String>> {
     let record: serde_json::Value = serde_json::from_slice(text).ok()?;
     record.get("job_number")?;
     let mut fields = vec![String::new(); 43];
-    for (name, at, none) in NAMED {
+    for (name, at, blank) in NAMED {
         fields[at] = match record.get(name) {
             Some(serde_json::Value::String(value)) => value.clone(),
             Some(serde_json::Value::Number(value)) => value.to_string(),
-            _ => none.to_string(),
+            _ => blank.to_string(),
         };
     }
     Some(fields)
@@ -214,7 +214,7 @@ fn parse_job<'a>(line: &'a [u8], fields: &[&'a [u8]], place: FilePlace) -> Optio
     draft.account = match (fields[31], fields[6]) {
         // `sge` is what stands there unless the user says `-A`.
         (b"" | b"NONE", b"sge") => b"",
-        (b"" | b"NONE", given) => given,
+        (b"" | b"NONE", account) => account,
         (project, _) => project,
     };
     draft.submit = parse_time(fields[8])?;

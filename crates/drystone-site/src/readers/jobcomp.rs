@@ -55,7 +55,7 @@ impl<'a> LineValues<'a> {
             let end = memchr::memchr(b' ', &line[at..]).map_or(line.len(), |space| at + space);
             let word = &line[at..end];
             let key = memchr::memchr(b'=', word).map(|equals| &word[..equals]);
-            match key.filter(|key| KEYS.iter().any(|known| known.as_bytes() == *key)) {
+            match key.filter(|key| KEYS.iter().any(|name| name.as_bytes() == *key)) {
                 Some(key) => pairs.push((key, at + key.len() + 1, end)),
                 // A value with a blank in it.
                 None => pairs.last_mut().into_iter().for_each(|last| last.2 = end),
@@ -103,9 +103,9 @@ fn take_row(
     draft.raw = Some(raw);
     draft.id = id(pairs, raw);
     let mut whens = [When::Unknown; 4];
-    for (when, key) in whens.iter_mut().zip(["SubmitTime", "EligibleTime", "StartTime", "EndTime"]) {
+    for (moment, key) in whens.iter_mut().zip(["SubmitTime", "EligibleTime", "StartTime", "EndTime"]) {
         match intake.form.read_time(pairs.get(key)) {
-            Ok(read) => *when = read,
+            Ok(read) => *moment = read,
             Err(unlike) => {
                 let trouble = if unlike == NoTime::Relative { RowTrouble::Relative } else { RowTrouble::Form };
                 intake.note_trouble(trouble, place, pairs.get(key));

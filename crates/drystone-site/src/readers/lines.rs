@@ -205,13 +205,13 @@ mod tests {
     #[test]
     fn blocks_have_the_same_lines_whatever_their_size() {
         let text = b"\xef\xbb\xbfone\r\n\ntwo, longer\n\n\nthree\nand four";
-        let all = |size: usize| {
+        let lines_of = |size: usize| {
             let mut blocks = Blocks::new(Slow(text), size);
-            let mut all = Vec::new();
+            let mut list = Vec::new();
             while let Some(block) = blocks.next(vec![1, 2, 3]).expect("reads") {
-                all.extend(block.split_lines().map(|line| (line.bytes.to_vec(), line.number, line.whole)));
+                list.extend(block.split_lines().map(|line| (line.bytes.to_vec(), line.number, line.whole)));
             }
-            all
+            list
         };
         let mut lines = InputLines::new(&text[..]);
         let mut expected = Vec::new();
@@ -220,7 +220,7 @@ mod tests {
         }
         assert_eq!(expected.len(), 7);
         for size in 1..50 {
-            assert_eq!(all(size), expected, "{size}");
+            assert_eq!(lines_of(size), expected, "{size}");
         }
     }
 
@@ -239,11 +239,11 @@ mod tests {
     #[test]
     fn lines_have_ends_of_two_kinds_or_none() {
         let mut lines = InputLines::new(Slow(b"\xef\xbb\xbfone\r\n\ntwo, longer\nthree"));
-        let mut all = Vec::new();
+        let mut list = Vec::new();
         while let Some(line) = lines.next().expect("reads") {
-            all.push((String::from_utf8_lossy(line.bytes).into_owned(), line.number, line.whole));
+            list.push((String::from_utf8_lossy(line.bytes).into_owned(), line.number, line.whole));
         }
         let expected = [("one", 1, true), ("", 2, true), ("two, longer", 3, true), ("three", 4, false)];
-        assert_eq!(all, expected.map(|(text, number, whole)| (text.to_string(), number, whole)));
+        assert_eq!(list, expected.map(|(text, number, whole)| (text.to_string(), number, whole)));
     }
 }

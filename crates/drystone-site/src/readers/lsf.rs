@@ -116,7 +116,7 @@ const USAGE: usize = 19;
 
 fn parse_job<'a>(line: &'a [u8], fields: &'a [Vec<u8>], place: FilePlace) -> Option<LsfJob<'a>> {
     let mut c = Cursor { fields, at: 2 };
-    let when = |moment: i64| if moment > 0 { When::Epoch(moment) } else { When::Unknown };
+    let time_of = |moment: i64| if moment > 0 { When::Epoch(moment) } else { When::Unknown };
     let mut draft = RowDraft::new(place, line);
     let end = c.next_number()?;
     let raw = u64::try_from(c.next_number()?).ok()?;
@@ -145,9 +145,9 @@ fn parse_job<'a>(line: &'a [u8], fields: &'a [Vec<u8>], place: FilePlace) -> Opt
     draft.raw = matches!(part, IdPart::Whole).then_some(raw);
     draft.id = Some(JobLabel { number: raw, part });
     let (names, slots) = count_hosts(hosts);
-    draft.submit = when(submit);
-    draft.eligible = when(submit.max(begin));
-    (draft.start, draft.end) = (when(start), when(end));
+    draft.submit = time_of(submit);
+    draft.eligible = time_of(submit.max(begin));
+    (draft.start, draft.end) = (time_of(start), time_of(end));
     draft.elapsed = (start > 0 && end >= start).then(|| u32::try_from(end - start).ok()).flatten();
     draft.asked = Amount { cpus: processors, ..Amount::UNKNOWN };
     if start > 0 {
@@ -216,8 +216,9 @@ fn run_limit(mut c: Cursor<'_>) -> Option<u32> {
             continue;
         };
         let host_fields = rest.get(at + 1..at + 1 + hosts * HOST);
-        let fits = host_fields.is_some_and(|all| {
-            all.chunks(HOST)
+        let fits = host_fields.is_some_and(|fields| {
+            fields
+                .chunks(HOST)
                 .all(|host| parse_digits(&host[0]).is_none() && host[1..].iter().all(|n| parse_digits(n).is_some()))
         });
         if fits {

@@ -49,7 +49,7 @@ pub(crate) fn settle_times(times: [Candidates; 4], ran: Option<i64>) -> Settled 
         let second = usize::from(choice & 1);
         // Ascending choices: of equals the earlier stays.
         let sum: i64 = candidate_times.iter().sum();
-        if best[second].is_none_or(|(known, other)| (cost, sum) < (known, other.iter().sum())) {
+        if best[second].is_none_or(|(best_cost, best_times)| (cost, sum) < (best_cost, best_times.iter().sum())) {
             best[second] = Some((cost, candidate_times));
         }
     }

@@ -308,8 +308,8 @@ impl RowIntake {
         let whens = [draft.submit, draft.eligible, draft.start, draft.end];
         let mut candidates: [Candidates; 4] = [[0; 2]; 4];
         let (mut twice, mut was_skipped) = (false, false);
-        for (when, candidates) in whens.into_iter().zip(&mut candidates) {
-            *candidates = match when {
+        for (entry, candidates) in whens.into_iter().zip(&mut candidates) {
+            *candidates = match entry {
                 When::Unknown => continue,
                 When::Epoch(moment) => [moment; 2],
                 When::Civil(civil) => match self.zone.as_mut().map(|zone| zone.resolve_local(civil)) {
@@ -337,7 +337,7 @@ impl RowIntake {
             }
         }
         let seconds_of = |span: Option<u32>| span.map(i64::from);
-        let ran = seconds_of(draft.elapsed).map(|elapsed| elapsed + seconds_of(draft.suspended).unwrap_or(0));
+        let ran = seconds_of(draft.elapsed).map(|seconds| seconds + seconds_of(draft.suspended).unwrap_or(0));
         let mut times = candidates.map(|c| c[0]);
         if twice {
             self.count_rule(ImportRule::Twice, draft.place, draft.record, draft.core_seconds());

@@ -307,21 +307,21 @@ impl AccountingTable {
 
     /// Takes the rows of another table behind its own. Returns what its names are called here, by
     /// their numbers there.
-    pub(crate) fn absorb_rows(&mut self, other: &AccountingTable) -> Vec<Symbol> {
+    pub(crate) fn absorb_rows(&mut self, table: &AccountingTable) -> Vec<Symbol> {
         let names: Vec<Symbol> =
-            other.names.all_symbols().map(|name| self.names.intern(other.names.bytes_of(name))).collect();
-        let lists: Vec<Symbol> = other
+            table.names.all_symbols().map(|name| self.names.intern(table.names.bytes_of(name))).collect();
+        let lists: Vec<Symbol> = table
             .node_lists
             .all_symbols()
-            .map(|list| self.node_lists.intern(other.node_lists.bytes_of(list)))
+            .map(|list| self.node_lists.intern(table.node_lists.bytes_of(list)))
             .collect();
         let new_symbol = |symbol: Symbol| names[symbol.0 as usize];
-        let owners = other.who.items().iter().map(|who| {
-            let Who { user, account, group, uid } = *who;
+        let owners = table.who.items().iter().map(|person| {
+            let Who { user, account, group, uid } = *person;
             self.who.intern(Who { user: new_symbol(user), account: new_symbol(account), group: new_symbol(group), uid })
         });
         let owner_numbers: Vec<u32> = owners.collect();
-        let at = other.at.items().iter().map(|at| {
+        let at = table.at.items().iter().map(|at| {
             self.at.intern(Where {
                 cluster: new_symbol(at.cluster),
                 partition: new_symbol(at.partition),
@@ -332,8 +332,8 @@ impl AccountingTable {
             })
         });
         let at: Vec<u32> = at.collect();
-        let shapes: Vec<u32> = other.shapes.items().iter().map(|&shape| self.shapes.intern(shape)).collect();
-        let notes = other.notes.items().iter().map(|note| {
+        let shapes: Vec<u32> = table.shapes.items().iter().map(|&shape| self.shapes.intern(shape)).collect();
+        let notes = table.notes.items().iter().map(|note| {
             let RowNote { reason, canceller, word, flags, exit } = *note;
             self.notes.intern(RowNote {
                 reason: new_symbol(reason),
@@ -345,10 +345,10 @@ impl AccountingTable {
         });
         let notes: Vec<u32> = notes.collect();
         let sets = self.sets.len() as u32;
-        self.sets.extend(other.sets.iter().cloned());
+        self.sets.extend(table.sets.iter().cloned());
         let usages = self.usages.len() as u32;
-        self.usages.extend_from_slice(&other.usages);
-        for row in other.rows.iter() {
+        self.usages.extend_from_slice(&table.usages);
+        for row in table.rows.iter() {
             let mut row = *row;
             row.who = owner_numbers[row.who as usize];
             row.at = at[row.at as usize];

@@ -32,20 +32,20 @@ struct FoundTrouble {
 impl Troubles {
     pub(super) fn add_trouble(&mut self, trouble: RowTrouble, place: impl FnOnce() -> String, value: &[u8]) {
         match &mut self.found[trouble as usize] {
-            Some(found) => found.rows += 1,
-            none => {
+            Some(entry) => entry.rows += 1,
+            slot => {
                 let value = String::from_utf8_lossy(value).into_owned();
-                *none = Some(FoundTrouble { rows: 1, place: place(), value });
+                *slot = Some(FoundTrouble { rows: 1, place: place(), value });
             }
         }
     }
 
     /// Adds those of rows behind these.
-    pub(super) fn absorb_troubles(&mut self, other: Troubles) {
-        for (mine, theirs) in self.found.iter_mut().zip(other.found) {
-            match (mine, theirs) {
-                (Some(mine), Some(theirs)) => mine.rows += theirs.rows,
-                (mine @ None, theirs) => *mine = theirs,
+    pub(super) fn absorb_troubles(&mut self, troubles: Troubles) {
+        for (mine, slot) in self.found.iter_mut().zip(troubles.found) {
+            match (mine, slot) {
+                (Some(mine), Some(entry)) => mine.rows += entry.rows,
+                (mine @ None, addition) => *mine = addition,
                 _ => {}
             }
         }
@@ -55,13 +55,13 @@ impl Troubles {
     /// one in a hundred on: the rows are sound, and the zone is all that they lack.
     pub(super) fn main_trouble(&self, rows: u64) -> Option<SiteError> {
         for trouble in [RowTrouble::NoZone, RowTrouble::Relative, RowTrouble::Form, RowTrouble::Padded] {
-            let Some(found) = &self.found[trouble as usize] else { continue };
+            let Some(entry) = &self.found[trouble as usize] else { continue };
             let many = if trouble == RowTrouble::NoZone { 100 } else { 2 };
-            let most = found.rows * 2 > rows || (found.rows > 1 && found.rows * many > rows);
+            let most = entry.rows * 2 > rows || (entry.rows > 1 && entry.rows * many > rows);
             if !most {
                 continue;
             }
-            let (place, value) = (found.place.clone(), found.value.clone());
+            let (place, value) = (entry.place.clone(), entry.value.clone());
             return Some(match trouble {
                 RowTrouble::NoZone => SiteError::NoZone { place, time: value },
                 RowTrouble::Relative => SiteError::RelativeTime { place, time: value },

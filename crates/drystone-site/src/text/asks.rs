@@ -108,10 +108,10 @@ fn per_node(entry: &[u8]) -> Option<Vec<u8>> {
 mod tests {
     use super::*;
 
-    fn text(tres: &str, held: &str, gres: &str, licences: &str, memory: MemoryRequest) -> String {
+    fn text(tres: &str, allocation: &str, gres: &str, licences: &str, memory: MemoryRequest) -> String {
         let of = AskColumns {
             tres: tres.as_bytes(),
-            held: held.as_bytes(),
+            held: allocation.as_bytes(),
             gres: gres.as_bytes(),
             licences: licences.as_bytes(),
             memory,

@@ -28,13 +28,13 @@ impl Amount {
         Amount { cpus: UNKNOWN, nodes: UNKNOWN, gpus: UNKNOWN, memory_kb: Amount::NO_MEMORY };
 
     /// These, and what `other` says where these are silent.
-    pub(crate) fn or_else(self, other: Amount) -> Amount {
+    pub(crate) fn or_else(self, amount: Amount) -> Amount {
         let pick = |a: u32, b: u32| if a == UNKNOWN { b } else { a };
         Amount {
-            cpus: pick(self.cpus, other.cpus),
-            nodes: pick(self.nodes, other.nodes),
-            gpus: pick(self.gpus, other.gpus),
-            memory_kb: if self.memory_kb == Amount::NO_MEMORY { other.memory_kb } else { self.memory_kb },
+            cpus: pick(self.cpus, amount.cpus),
+            nodes: pick(self.nodes, amount.nodes),
+            gpus: pick(self.gpus, amount.gpus),
+            memory_kb: if self.memory_kb == Amount::NO_MEMORY { amount.memory_kb } else { self.memory_kb },
         }
     }
 }
@@ -108,9 +108,10 @@ pub(crate) enum MemoryRequest {
 impl MemoryRequest {
     /// The total for a job that asked for and got so many processors and nodes; what it got counts
     /// where nothing says what it asked for.
-    pub(crate) fn total_memory(self, asked: &Amount, held: &Amount) -> u64 {
-        let known_count = |asked: u32, held: u32| if asked == UNKNOWN { held } else { asked };
-        let (cpus, nodes) = (known_count(asked.cpus, held.cpus), known_count(asked.nodes, held.nodes));
+    pub(crate) fn total_memory(self, request: &Amount, allocation: &Amount) -> u64 {
+        let known_count =
+            |request_count: u32, grant_count: u32| if request_count == UNKNOWN { grant_count } else { request_count };
+        let (cpus, nodes) = (known_count(request.cpus, allocation.cpus), known_count(request.nodes, allocation.nodes));
         let times = |kb: u64, n: u32| if n == UNKNOWN { Amount::NO_MEMORY } else { kb.saturating_mul(u64::from(n)) };
         match self {
             MemoryRequest::Unknown => Amount::NO_MEMORY,
@@ -198,12 +199,12 @@ mod tests {
             assert_eq!(memory_request(text.as_bytes()), expected, "{text}");
         }
         let of = |cpus, nodes| Amount { cpus, nodes, ..Amount::UNKNOWN };
-        let (asked, nothing) = (of(8, 2), Amount::UNKNOWN);
+        let (request, nothing) = (of(8, 2), Amount::UNKNOWN);
         // What was asked for counts more than what was given.
-        for (asked, held) in [(&asked, &of(16, 4)), (&nothing, &asked)] {
-            assert_eq!(PerCpu(10, false).total_memory(asked, held), 80);
-            assert_eq!(PerNode(10).total_memory(asked, held), 20);
-            assert_eq!(Total(10).total_memory(asked, held), 10);
+        for (wish, grant) in [(&request, &of(16, 4)), (&nothing, &request)] {
+            assert_eq!(PerCpu(10, false).total_memory(wish, grant), 80);
+            assert_eq!(PerNode(10).total_memory(wish, grant), 20);
+            assert_eq!(Total(10).total_memory(wish, grant), 10);
         }
         assert_eq!(PerCpu(10, false).total_memory(&nothing, &of(UNKNOWN, 2)), Amount::NO_MEMORY);
     }

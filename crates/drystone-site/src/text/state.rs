@@ -98,7 +98,8 @@ pub(crate) fn split_state(text: &[u8]) -> (RecordState, Option<&[u8]>) {
 
 pub(crate) fn state_word(word: &[u8]) -> RecordState {
     let Ok(word) = std::str::from_utf8(word) else { return RecordState::Other };
-    let elsewhere = || ELSEWHERE.iter().find(|(words, _)| words.iter().any(|known| known.eq_ignore_ascii_case(word)));
+    let elsewhere =
+        || ELSEWHERE.iter().find(|(words, _)| words.iter().any(|candidate| candidate.eq_ignore_ascii_case(word)));
     RecordState::find_state(word).or_else(|| elsewhere().map(|(_, state)| *state)).unwrap_or_default()
 }
 
@@ -129,12 +130,12 @@ impl Flags {
     /// The node said that it began.
     pub const RECEIVED: Flags = Flags(8);
 
-    pub fn union_with(self, other: Flags) -> Flags {
-        Flags(self.0 | other.0)
+    pub fn union_with(self, flags: Flags) -> Flags {
+        Flags(self.0 | flags.0)
     }
 
-    pub fn has_all(self, other: Flags) -> bool {
-        self.0 & other.0 == other.0
+    pub fn has_all(self, flags: Flags) -> bool {
+        self.0 & flags.0 == flags.0
     }
 
     /// The flag of one word, as text or JSON writes it; none for words that say something else.

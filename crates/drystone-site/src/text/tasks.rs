@@ -101,9 +101,9 @@ mod tests {
 
     fn of(text: &str) -> Option<(Vec<u32>, Option<u32>, bool)> {
         parse_tasks(text.as_bytes()).map(|set| {
-            let all: Vec<u32> = set.iter().collect();
-            assert_eq!(all.len() as u64, set.len());
-            (all, set.throttle, set.cut)
+            let numbers: Vec<u32> = set.iter().collect();
+            assert_eq!(numbers.len() as u64, set.len());
+            (numbers, set.throttle, set.cut)
         })
     }
 

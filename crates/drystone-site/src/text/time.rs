@@ -44,8 +44,8 @@ impl TimeForm {
         if super::number::is_missing(text) {
             return Ok(When::Unknown);
         }
-        if let Some(given) = &self.0 {
-            return parse_with_form(given, text);
+        if let Some(form) = &self.0 {
+            return parse_with_form(form, text);
         }
         if let Some(civil) = parse_compact(text) {
             return Ok(When::Civil(civil));
@@ -108,7 +108,7 @@ fn parse_epoch(text: &[u8]) -> Option<i64> {
 /// `2026-01-31T12:00:00.5+01:00`, with any part behind the minutes.
 fn parse_zoned(text: &[u8]) -> Option<When> {
     let (civil, mut rest) = match text.split_at_checked(19).and_then(|(head, rest)| Some((civil_bytes(head)?, rest))) {
-        Some(known) => known,
+        Some(moment) => moment,
         // `2026-01-31T12:00`.
         None => {
             let (head, rest) = text.split_at_checked(16)?;
@@ -145,7 +145,7 @@ fn of_ctime(text: &[u8]) -> Option<When> {
     let mut words = std::str::from_utf8(text).ok()?.split_ascii_whitespace().peekable();
     words.next_if(|word| DAYS.iter().any(|day| word.eq_ignore_ascii_case(day)));
     let month = words.next()?;
-    let month = MONTHS.iter().position(|known| month.eq_ignore_ascii_case(known))? + 1;
+    let month = MONTHS.iter().position(|name| month.eq_ignore_ascii_case(name))? + 1;
     let day: u8 = words.next()?.parse().ok()?;
     let clock = words.next()?;
     let seconds = if clock.len() == 5 { ":00" } else { "" };
@@ -358,7 +358,7 @@ mod tests {
 
     #[test]
     fn a_month_that_may_be_a_day_has_two_readings() {
-        for (text, told) in [
+        for (text, message) in [
             (
                 "03/04/2026 12:00",
                 "--time-format '%m/%d/%Y %H:%M' if the month comes before the day, --time-format '%d/%m/%Y %H:%M' if the day comes before the month",
@@ -367,7 +367,7 @@ mod tests {
             ("31.01.2026 12:00", "--time-format '%d.%m.%Y %H:%M'"),
             ("2026/01/31 12:00:00", "--time-format '%Y/%m/%d %H:%M:%S'"),
         ] {
-            assert_eq!(likely_forms(text), told, "{text}");
+            assert_eq!(likely_forms(text), message, "{text}");
         }
     }
 

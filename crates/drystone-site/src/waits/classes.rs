@@ -77,8 +77,8 @@ impl GatheredGroups {
         GatheredGroups { by, groups: BTreeMap::new() }
     }
 
-    pub(super) fn add_job(&mut self, job: &SiteJob<'_>, zone: &Zone, waited: WaitedJob) {
-        self.groups.entry(self.by.class_of(job, zone)).or_default().push(waited);
+    pub(super) fn add_job(&mut self, job: &SiteJob<'_>, zone: &Zone, entry: WaitedJob) {
+        self.groups.entry(self.by.class_of(job, zone)).or_default().push(entry);
     }
 
     pub(super) fn finish_division(self) -> WaitDivision {

@@ -25,11 +25,11 @@ pub struct UsedAmount {
 }
 
 impl UsedAmount {
-    fn add_use(&mut self, held: f64, used: f64) {
-        if held > 0.0 {
+    fn add_use(&mut self, allocation: f64, usage: f64) {
+        if allocation > 0.0 {
             self.jobs += 1;
-            self.held += held;
-            self.used += used;
+            self.held += allocation;
+            self.used += usage;
             self.share = Some(self.used / self.held);
         }
     }
@@ -58,16 +58,16 @@ impl EfficiencyFigures {
         if let Some(ms) = job.used_cpu_ms.filter(|_| has.processors) {
             self.processors.add_use(cpus * hours, ms as f64 / 3_600_000.0);
         }
-        if let (Some(used), Some(asked)) = (job.used_memory_kb.filter(|_| has.memory), job.memory_kb)
-            && asked != u64::MAX
+        if let (Some(usage), Some(request)) = (job.used_memory_kb.filter(|_| has.memory), job.memory_kb)
+            && request != u64::MAX
         {
-            self.memory.add_use(asked as f64 / KB_PER_GIB * hours, used as f64 / KB_PER_GIB * hours);
+            self.memory.add_use(request as f64 / KB_PER_GIB * hours, usage as f64 / KB_PER_GIB * hours);
         }
         if job.limit_from == LimitFrom::Record && !job.marks.has_mark(JobMarks::LIMIT) {
             self.limits.add_use(cpus * f64::from(job.limit) / 3_600.0, cpus * hours);
         }
-        if let (Some(used), Some(gpus)) = (job.used_gpu_hundredths, job.gpus) {
-            self.gpus.add_use(f64::from(gpus) * hours, f64::from(used) / 100.0 * hours);
+        if let (Some(usage), Some(gpus)) = (job.used_gpu_hundredths, job.gpus) {
+            self.gpus.add_use(f64::from(gpus) * hours, f64::from(usage) / 100.0 * hours);
         }
     }
 

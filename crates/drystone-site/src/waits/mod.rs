@@ -291,13 +291,13 @@ fn waits_title(site: &Site, pool: Option<u16>) -> String {
 }
 
 impl OutsideWaits {
-    fn from_outside(outside: Vec<WaitedJob>, mut all: Vec<WaitedJob>) -> OutsideWaits {
+    fn from_outside(outside: Vec<WaitedJob>, mut entries: Vec<WaitedJob>) -> OutsideWaits {
         if outside.is_empty() {
             return OutsideWaits::default();
         }
         let jobs = outside.len() as u64;
-        all.extend(outside);
-        let WaitFigures { mean, median, .. } = WaitFigures::from_jobs(&mut all);
+        entries.extend(outside);
+        let WaitFigures { mean, median, .. } = WaitFigures::from_jobs(&mut entries);
         OutsideWaits { jobs, mean, median }
     }
 }

@@ -115,12 +115,12 @@ pub(super) fn measure_week(site: &Site, pool: Option<u16>, zone: &Zone, (from, u
     let (queue, usage_sums, loss_sums) = (queue.finish_hours(), usage.finish_hours(), capacity_loss.finish_hours());
     // Waiting, held, up, and time, of each hour of the week.
     let mut sums = [[0.0_f64; 4]; HOURS];
-    for (at, ((queue, held), lost)) in queue.iter().zip(&usage_sums).zip(&loss_sums).enumerate() {
+    for (at, ((queue, use_sum), loss_sum)) in queue.iter().zip(&usage_sums).zip(&loss_sums).enumerate() {
         let begin = from + at as i64 * HOUR;
         let seconds = (until.min(begin + HOUR) - begin.max(since)) as f64;
         let sum = &mut sums[hour_of_week(zone.civil_time(begin))];
-        let up = (processors * seconds - lost).max(0.0);
-        for (sum, more) in sum.iter_mut().zip([*queue, *held, up, seconds]) {
+        let up = (processors * seconds - loss_sum).max(0.0);
+        for (sum, more) in sum.iter_mut().zip([*queue, *use_sum, up, seconds]) {
             *sum += more;
         }
     }
@@ -165,14 +165,14 @@ mod tests {
             let mut hourly = Hourly::new(0, since, until);
             spans.iter().for_each(|&(begin, length, amount)| hourly.add_span(begin, begin + length, f64::from(amount)));
             let hours = hourly.finish_hours();
-            for (at, found) in hours.iter().enumerate() {
+            for (at, hour) in hours.iter().enumerate() {
                 // Second by second, as it is defined.
                 let seconds = (at as i64 * HOUR).max(since)..(at as i64 + 1).saturating_mul(HOUR).min(until);
                 let sum: f64 = spans.iter().map(|&(begin, length, amount)| {
                     let part = (begin + length).min(seconds.end) - begin.max(seconds.start);
                     f64::from(amount) * part.max(0) as f64
                 }).sum();
-                prop_assert!((sum - found).abs() < 1e-6, "{} {}", sum, found);
+                prop_assert!((sum - hour).abs() < 1e-6, "{} {}", sum, hour);
             }
         }
     }

@@ -26,36 +26,36 @@ fn a_truncated_month_names_the_line_and_the_command() {
     assert!((20..40).contains(&site.len()), "{}", site.len());
     // A compressed file of which the end is missing.
     let folder = Folder::new();
-    let mut packed = flate2::write::GzEncoder::new(Vec::new(), flate2::Compression::fast());
-    std::io::Write::write_all(&mut packed, style_and_text().as_bytes()).expect("written");
-    let packed = packed.finish().expect("packed");
-    let file = folder.write("jobs.psv.gz", &packed[..packed.len() / 2]);
+    let mut encoder = flate2::write::GzEncoder::new(Vec::new(), flate2::Compression::fast());
+    std::io::Write::write_all(&mut encoder, style_and_text().as_bytes()).expect("written");
+    let bytes = encoder.finish().expect("packed");
+    let file = folder.write("jobs.psv.gz", &bytes[..bytes.len() / 2]);
     let error = try_import(&[file], &utc()).expect_err("cut").to_string();
     assert!(error.contains("jobs.psv.gz:") && error.contains("sacct"), "{error}");
     // A week that is missing in the middle of a long dump.
-    let mut all = jobs(2, 1_500, 1_700_000_000);
-    let middle = all[700].submit;
-    for made in &mut all[700..] {
+    let mut records = jobs(2, 1_500, 1_700_000_000);
+    let middle = records[700].submit;
+    for record in &mut records[700..] {
         let by = 40 * 86_400;
-        (made.submit, made.eligible) = (made.submit + by, made.eligible + by);
-        (made.start, made.end) = (made.start.map(|t| t + by), made.end.map(|t| t + by));
+        (record.submit, record.eligible) = (record.submit + by, record.eligible + by);
+        (record.start, record.end) = (record.start.map(|t| t + by), record.end.map(|t| t + by));
     }
-    all.retain(|made| made.start.is_none_or(|start| !(start < middle && made.end.is_none())));
-    all[..700]
+    records.retain(|record| record.start.is_none_or(|start| !(start < middle && record.end.is_none())));
+    records[..700]
         .iter_mut()
-        .for_each(|made| made.end = made.end.map(|end| end.min(middle + 86_400).max(made.start.unwrap_or(0))));
-    all.retain(|made| made.state != "PENDING" && made.suspended == 0);
-    let site = of_text(Style::utc().text(&all), &utc());
-    let told = site.manifest.warnings.iter().find(|w| w.contains("a file is missing"));
-    assert!(told.is_some_and(|w| w.contains("sacct … -S")), "{:?}", site.manifest.warnings);
+        .for_each(|record| record.end = record.end.map(|end| end.min(middle + 86_400).max(record.start.unwrap_or(0))));
+    records.retain(|record| record.state != "PENDING" && record.suspended == 0);
+    let site = of_text(Style::utc().text(&records), &utc());
+    let warning = site.manifest.warnings.iter().find(|w| w.contains("a file is missing"));
+    assert!(warning.is_some_and(|w| w.contains("sacct … -S")), "{:?}", site.manifest.warnings);
 }
 
 #[test]
 fn a_folder_of_mixed_files_is_sorted_or_refused() {
     let folder = Folder::new();
-    let made = jobs(1, 60, 1_700_000_000);
+    let records = jobs(1, 60, 1_700_000_000);
     let whole = |folder: &Folder| try_import(&[folder.path("dump")], &utc());
-    folder.write("dump/jobs.psv", Style::utc().text(&made));
+    folder.write("dump/jobs.psv", Style::utc().text(&records));
     folder.write("dump/README.md", "# What this is\n\nAccounting of a cluster.\n");
     folder.write("dump/notes.bin", [0, 159, 146, 150, 0, 1]);
     folder.write("dump/slurm.conf", "ClusterName=made\nNodeName=n[1-9] CPUs=16\nNodeName=g[1-4] CPUs=16\nPartitionName=batch Nodes=n[1-9]\nPartitionName=gpu Nodes=g[1-4]\n");
@@ -65,7 +65,7 @@ fn a_folder_of_mixed_files_is_sorted_or_refused() {
     let unread: Vec<&String> = site.manifest.warnings.iter().filter(|w| w.starts_with("not read:")).collect();
     assert_eq!(unread.len(), 2, "{unread:?}");
     // Accounting of two kinds says the same twice, or is of two machines.
-    folder.write("dump/20231114", pbs(&made));
+    folder.write("dump/20231114", pbs(&records));
     let error = whole(&folder).expect_err("mixed").to_string();
     assert!(
         error.contains("jobs.psv") && error.contains("20231114") && error.contains("one kind at a time"),
@@ -123,8 +123,8 @@ fn no_usable_row_says_which_command_to_run() {
 
 #[test]
 fn what_cannot_be_read_as_it_is_is_refused_with_the_reason() {
-    let padded = "       JobID   JobName  Partition      State\n------------ ---------- ---------- ----------\n1                  a.sh      batch  COMPLETED\n";
-    let error = error_of(padded, &utc());
+    let table = "       JobID   JobName  Partition      State\n------------ ---------- ---------- ----------\n1                  a.sh      batch  COMPLETED\n";
+    let error = error_of(table, &utc());
     assert!(error.contains("padded") && error.contains("--parsable2"), "{error}");
     let text = style_and_text();
     let error = error_of(&text, &ImportOptions::default());
@@ -163,10 +163,10 @@ fn columns_that_are_others_than_was_said_are_found_out() {
     assert!(error.contains("none of 39 rows became a job") && error.contains("`drystone import --ask`"), "{error}");
     // A free last column that nearly always holds delimiters is worth knowing.
     let style = Style { columns: COLUMNS.to_vec(), ..Style::utc() };
-    let made: Vec<_> = jobs(3, 40, 1_700_000_000).into_iter().map(|made| Made { name: "a|b", ..made }).collect();
-    let site = of_text(style.text(&made), &utc());
-    let told = site.manifest.warnings.iter().any(|text| text.contains("the last column holds delimiters"));
-    assert!(told, "{:?}", site.manifest.warnings);
+    let records: Vec<_> = jobs(3, 40, 1_700_000_000).into_iter().map(|record| Made { name: "a|b", ..record }).collect();
+    let site = of_text(style.text(&records), &utc());
+    let has_warning = site.manifest.warnings.iter().any(|text| text.contains("the last column holds delimiters"));
+    assert!(has_warning, "{:?}", site.manifest.warnings);
 }
 
 #[test]
@@ -179,8 +179,8 @@ fn compressions_that_cannot_be_read_are_named() {
 
 #[test]
 fn one_bad_row_never_ends_an_import_and_never_hides() {
-    let made = jobs(4, 300, 1_700_000_000);
-    let text = Style::utc().text(&made);
+    let records = jobs(4, 300, 1_700_000_000);
+    let text = Style::utc().text(&records);
     let bad = [
         "999999|999999|made",
         "abc|abc|made|ada|physics|users|batch|normal|2023-11-14T00:00:00|2023-11-14T00:00:00|2023-11-14T00:00:00|2023-11-14T00:00:01|1|00:00:00|COMPLETED|0:0|01:00:00|1|1|1|100M|n1|100|x",
@@ -194,10 +194,10 @@ fn one_bad_row_never_ends_an_import_and_never_hides() {
     let site = of_text(lines.join("\n") + "\n", &utc());
     assert_eq!((site.len(), site.manifest.rows, site.manifest.bad_rows), (300, 304, 4));
     for (name, line) in [("columns", 21), ("job-id", 91), ("time-order", 151), ("time", 251)] {
-        let found = site.manifest.rules.iter().find(|rule| rule.name == name).unwrap_or_else(|| panic!("{name}"));
-        assert_eq!(found.rows, 1, "{name}");
-        assert!(found.examples[0].place.ends_with(&format!("jobs.psv:{line}")), "{name}: {:?}", found.examples);
-        assert!(!found.examples[0].text.is_empty());
+        let rule = site.manifest.rules.iter().find(|rule| rule.name == name).unwrap_or_else(|| panic!("{name}"));
+        assert_eq!(rule.rows, 1, "{name}");
+        assert!(rule.examples[0].place.ends_with(&format!("jobs.psv:{line}")), "{name}: {:?}", rule.examples);
+        assert!(!rule.examples[0].text.is_empty());
     }
     // Lost work is counted: seven processors for as long as the row says that it ran.
     let order = site.manifest.rules.iter().find(|rule| rule.name == "time-order").expect("counted");

@@ -19,9 +19,9 @@ fn brackets_of_arrays_are_sets_of_tasks() {
         assert!(site.jobs().all(|job| job.of == Some(4_103_947)));
     }
     // All six rows are of one array: a task is one job, however often it is reported.
-    let all = of_text(text, &xdmod());
+    let joint_site = of_text(text, &xdmod());
     let union: BTreeSet<u32> = expected.concat().into_iter().collect();
-    assert_eq!((tasks(&all), all.len()), (union.clone(), union.len()));
+    assert_eq!((tasks(&joint_site), joint_site.len()), (union.clone(), union.len()));
 }
 
 #[test]
@@ -39,10 +39,10 @@ fn suspension_steps_and_arrays_of_a_real_slurm() {
     // The other dump of the same jobs has no steps.
     let Some(same) = shared("slurm-22.05/sacct_parsable2.txt") else { return };
     // Nor has it partitions.
-    let unplaced = |site: &Site| {
+    let placeless_facts = |site: &Site| {
         facts(site).into_iter().map(|f| (f.0, f.1, f.2, f.3, f.4, f.5, f.6, f.7, f.8, f.10)).collect::<Vec<_>>()
     };
-    assert_eq!(unplaced(&imported(&[same], &utc())), unplaced(&site));
+    assert_eq!(placeless_facts(&imported(&[same], &utc())), placeless_facts(&site));
 }
 
 #[test]
@@ -53,10 +53,10 @@ fn every_carrier_tells_the_same() {
         let reference = of_text(style.text(&jobs), &utc());
         assert_eq!(sizeless(facts(&reference)), expected(&jobs), "seed {seed}");
         let same = |name: &str, site: &Site| {
-            let (ours, theirs) = (facts(&reference), facts(site));
-            let unlike = ours.iter().zip(&theirs).find(|(a, b)| a != b);
+            let (reference_facts, site_facts) = (facts(&reference), facts(site));
+            let unlike = reference_facts.iter().zip(&site_facts).find(|(a, b)| a != b);
             assert_eq!(unlike, None, "{name}, seed {seed}");
-            assert_eq!(ours.len(), theirs.len(), "{name}, seed {seed}");
+            assert_eq!(reference_facts.len(), site_facts.len(), "{name}, seed {seed}");
             assert_eq!(units(&reference), units(site), "{name}, seed {seed}");
         };
         same("-p", &of_text(Style { trailing: true, ..style.clone() }.text(&jobs), &utc()));
@@ -71,12 +71,12 @@ fn every_carrier_tells_the_same() {
         let folder = Folder::new();
         let first = folder.write("first.psv", style.text(&jobs[..250]));
         let second = folder.write("second.psv", style.text(&jobs[150..]));
-        let both = imported(&[first, second], &utc());
-        same("overlapping", &both);
+        let joint_site = imported(&[first, second], &utc());
+        same("overlapping", &joint_site);
         // Rows in any order.
-        let mut turned = jobs.clone();
-        turned.reverse();
-        same("reversed", &of_text(style.text(&turned), &utc()));
+        let mut reverse_jobs = jobs.clone();
+        reverse_jobs.reverse();
+        same("reversed", &of_text(style.text(&reverse_jobs), &utc()));
     }
 }
 
@@ -88,16 +88,16 @@ fn units(site: &Site) -> Vec<(String, u32)> {
 fn records_of_completion_and_of_pbs_tell_the_same_of_what_they_hold() {
     for seed in 10..14 {
         let mut jobs = generated::jobs(seed, 300, 1_600_000_000);
-        jobs.retain(|made| made.task.is_none());
-        let ended: Vec<generated::Made> = jobs.iter().filter(|made| made.end.is_some()).cloned().collect();
+        jobs.retain(|job| job.task.is_none());
+        let finishers: Vec<generated::Made> = jobs.iter().filter(|job| job.end.is_some()).cloned().collect();
         // No record of completion says how long a job ran within its length.
         let whole = |jobs: &[generated::Made]| {
             let jobs: Vec<generated::Made> =
-                jobs.iter().map(|made| generated::Made { suspended: 0, ..made.clone() }).collect();
+                jobs.iter().map(|job| generated::Made { suspended: 0, ..job.clone() }).collect();
             expected(&jobs)
         };
         let site = of_text(generated::jobcomp(&jobs), &utc());
-        assert_eq!(sizeless(facts(&site)), whole(&ended), "seed {seed}");
+        assert_eq!(sizeless(facts(&site)), whole(&finishers), "seed {seed}");
         let site = of_text(generated::pbs(&jobs), &ImportOptions::default());
         assert_eq!(sizeless(facts(&site)), whole(&jobs), "seed {seed}");
     }
@@ -106,11 +106,8 @@ fn records_of_completion_and_of_pbs_tell_the_same_of_what_they_hold() {
 #[test]
 fn arrays_of_pbs_are_tasks() {
     let jobs = generated::jobs(3, 200, 1_600_000_000);
-    let arrays: Vec<generated::Made> = jobs
-        .into_iter()
-        .filter(|made| made.task.is_some())
-        .map(|made| generated::Made { suspended: 0, ..made })
-        .collect();
+    let arrays: Vec<generated::Made> =
+        jobs.into_iter().filter(|job| job.task.is_some()).map(|job| generated::Made { suspended: 0, ..job }).collect();
     assert!(arrays.len() > 20);
     let site = of_text(generated::pbs(&arrays), &ImportOptions::default());
     assert_eq!(sizeless(facts(&site)), expected(&arrays));
@@ -131,9 +128,9 @@ fn local_times_come_back_whatever_the_zone() {
             let style = Style { zone: zone.clone(), ..Style::utc() };
             let options = ImportOptions { time_zone: Some((*name).to_string()), ..ImportOptions::default() };
             let site = of_text(style.text(&jobs), &options);
-            let (ours, theirs) = (sizeless(facts(&site)), expected(&jobs));
-            assert_eq!(ours.len(), theirs.len());
-            let wrong = theirs.iter().filter(|job| !ours.contains(job)).count() as u64;
+            let (site_facts, expected_facts) = (sizeless(facts(&site)), expected(&jobs));
+            assert_eq!(site_facts.len(), expected_facts.len());
+            let wrong = expected_facts.iter().filter(|job| !site_facts.contains(job)).count() as u64;
             let (ambiguous, _) = rule(&site, "twice");
             assert!(wrong <= ambiguous, "{name}: {wrong} jobs are wrong, {ambiguous} rows were counted as ambiguous");
             if *name == "UTC" {
@@ -170,14 +167,14 @@ const SUSPENDED: &str = "JobID|User|Partition|Submit|Eligible|Start|End|ElapsedR
 #[test]
 fn a_suspended_job_holds_its_processors_in_simulations() {
     let column = |line: &str| {
-        let all: Vec<&str> = line.split('|').collect();
-        [&all[..8], &all[9..]].concat().join("|") + "\n"
+        let fields: Vec<&str> = line.split('|').collect();
+        [&fields[..8], &fields[9..]].concat().join("|") + "\n"
     };
     let without: String = SUSPENDED.lines().map(column).collect();
     for text in [SUSPENDED.to_string(), without] {
         let site = of_text(text, &utc());
-        let seen = site.jobs().map(|job| (job.run, job.limit)).collect::<Vec<_>>();
-        assert_eq!(seen, [(Some(4_200), 3_600 + 1_200), (Some(600), 600)]);
+        let spans = site.jobs().map(|job| (job.run, job.limit)).collect::<Vec<_>>();
+        assert_eq!(spans, [(Some(4_200), 3_600 + 1_200), (Some(600), 600)]);
         assert_eq!(rule(&site, "suspended"), (0, 1));
         assert_eq!(rule(&site, "over"), (0, 0));
     }
@@ -212,11 +209,11 @@ fn memory_counts_by_what_was_given_where_nothing_says_what_was_asked_for() {
         );
         of_text(text, &utc()).jobs().next().expect("a job").memory_kb
     };
-    let both = Some(2 * 48_000 * 1_024);
-    assert_eq!(of("AllocCPUS|NNodes", "48000Mn|4|2"), both);
-    assert_eq!(of("AllocCPUS|NNodes|ReqNodes", "48000Mn|4|2|2"), both);
-    assert_eq!(of("AllocCPUS|NNodes", "24000Mc|4|2"), both);
-    assert_eq!(of("NCPUS|NNodes|ReqCPUS", "24000Mc|8|2|4"), both);
+    let memory = Some(2 * 48_000 * 1_024);
+    assert_eq!(of("AllocCPUS|NNodes", "48000Mn|4|2"), memory);
+    assert_eq!(of("AllocCPUS|NNodes|ReqNodes", "48000Mn|4|2|2"), memory);
+    assert_eq!(of("AllocCPUS|NNodes", "24000Mc|4|2"), memory);
+    assert_eq!(of("NCPUS|NNodes|ReqCPUS", "24000Mc|8|2|4"), memory);
 }
 
 /// A version of Slurm says one node, another none, of a job that left the queue.
@@ -252,18 +249,18 @@ fn a_job_that_was_sent_back_waits_again_from_then_on() {
 #[test]
 fn tasks_of_pbs_that_wait_have_no_records_of_their_own() {
     let task = "02/02/2026 02:41:00;S;4[1].srv;$P start=1770000060 exec_host=b/0*8";
-    let queued = "02/02/2026 02:40:20;Q;4[].srv;$P array_indices=1-5:2";
+    let queue_line = "02/02/2026 02:40:20;Q;4[].srv;$P array_indices=1-5:2";
     let of = |records: &[&str]| {
         let site = of_text(pbs(records), &utc());
         let mut jobs: Vec<String> = facts(&site).into_iter().map(|job| format!("{} {}", job.0, job.10)).collect();
         jobs.sort();
         jobs
     };
-    assert_eq!(of(&[queued, task]), ["4_1 running", "4_3 waiting", "4_5 waiting"]);
-    let ended = "02/02/2026 02:50:00;E;4[].srv;$P Exit_status=0";
-    assert_eq!(of(&[queued, task, ended]), ["4_1 running"]);
-    let deleted = "02/02/2026 02:50:00;D;4[].srv;requestor=u@h";
-    assert_eq!(of(&[queued, task, deleted]), ["4_1 running", "4_3 withdrawn", "4_5 withdrawn"]);
+    assert_eq!(of(&[queue_line, task]), ["4_1 running", "4_3 waiting", "4_5 waiting"]);
+    let end_line = "02/02/2026 02:50:00;E;4[].srv;$P Exit_status=0";
+    assert_eq!(of(&[queue_line, task, end_line]), ["4_1 running"]);
+    let delete_line = "02/02/2026 02:50:00;D;4[].srv;requestor=u@h";
+    assert_eq!(of(&[queue_line, task, delete_line]), ["4_1 running", "4_3 withdrawn", "4_5 withdrawn"]);
 }
 
 #[test]
@@ -275,13 +272,13 @@ fn numbers_of_pbs_may_come_again() {
         jobs
     };
     let again = PBS.replace("1770000020", "1770009020");
-    let found = of(&[
+    let rows = of(&[
         "02/02/2026 02:40:20;Q;1.s;$P",
         "02/02/2026 02:45:00;D;1.s;requestor=u@h",
         &format!("02/02/2026 05:10:20;Q;1.s;{again}"),
         &format!("02/02/2026 05:20:00;E;1.s;{again} start=1770009030 exec_host=b/0*8 end=1770009600 Exit_status=0"),
     ]);
-    assert_eq!(found, [("ran".to_string(), 1_770_009_020), ("withdrawn".to_string(), 1_770_000_020)]);
+    assert_eq!(rows, [("ran".to_string(), 1_770_009_020), ("withdrawn".to_string(), 1_770_000_020)]);
 }
 
 #[test]
@@ -301,15 +298,16 @@ fn a_record_of_pbs_that_ends_before_its_exit_status_is_cut() {
 fn a_reservation_of_pbs_is_that_of_its_jobs_and_a_standing_one_comes_again() {
     let job =
         "02/02/2026 03:40:20;E;1.srv;$P resvID=S20.srv start=1770000100 exec_host=c/0*8 end=1770003600 Exit_status=0";
-    let other = job.replace("1.srv", "2.srv").replace("resvID=S20.srv ", "").replace("exec_host=c", "exec_host=d");
-    let again = other.replace("2.srv", "3.srv").replace("start=17700", "start=17701").replace("end=17700", "end=17701");
+    let second_job = job.replace("1.srv", "2.srv").replace("resvID=S20.srv ", "").replace("exec_host=c", "exec_host=d");
+    let again =
+        second_job.replace("2.srv", "3.srv").replace("start=17700", "start=17701").replace("end=17700", "end=17701");
     let begins = |local: &str, start: i64| {
         format!("{local};B;S20.srv;owner=r@h start={start} end={} nodes=(c:ncpus=8) count=3", start + 3_600)
     };
     let records = [
         begins("02/02/2026 02:40:30", 1_770_000_030),
         job.to_string(),
-        other,
+        second_job,
         begins("02/03/2026 02:40:30", 1_770_086_430),
         again.replace("02/02/2026 03:40:20", "02/03/2026 07:27:00"),
     ];

@@ -92,7 +92,7 @@ pub(crate) type Facts =
 
 /// These facts of every job, in order.
 pub(crate) fn facts(site: &Site) -> Vec<Facts> {
-    let one = |job: drystone_site::SiteJob<'_>| {
+    let fact_of = |job: drystone_site::SiteJob<'_>| {
         (
             job.display_name(),
             job.submit,
@@ -107,7 +107,7 @@ pub(crate) fn facts(site: &Site) -> Vec<Facts> {
             job.kind.name(),
         )
     };
-    site.jobs().map(one).collect()
+    site.jobs().map(fact_of).collect()
 }
 
 /// A site as it is after it was written and read.

@@ -45,14 +45,14 @@ struct Seen {
 
 impl Seen {
     fn leaves(&mut self, id: JobId, until: Time) -> Option<ProcSet> {
-        let (from, on, suspended) = self.on.remove(&id)?;
-        self.stays.push(SeenStay { id, from, until, on: on.clone(), suspended });
+        let (from, on, is_suspended) = self.on.remove(&id)?;
+        self.stays.push(SeenStay { id, from, until, on: on.clone(), suspended: is_suspended });
         Some(on)
     }
 
-    fn ends_at(&mut self, ended: &EndedJob<'_>) {
-        self.leaves(ended.id, ended.outcome.end);
-        self.ends.insert(ended.id, ended.outcome.end);
+    fn ends_at(&mut self, job: &EndedJob<'_>) {
+        self.leaves(job.id, job.outcome.end);
+        self.ends.insert(job.id, job.outcome.end);
     }
 }
 
@@ -67,8 +67,8 @@ impl Observer for Seen {
         self.on.insert(id, (now, on.clone(), false));
     }
 
-    fn note_adoption(&mut self, now: Time, id: JobId, adopted: &Adopted) {
-        if let Adopted::Running { on, since } = adopted {
+    fn note_adoption(&mut self, now: Time, id: JobId, adoption: &Adopted) {
+        if let Adopted::Running { on, since } = adoption {
             self.first.insert(id, now);
             self.last.insert(id, *since);
             self.on.extend(on.as_ref().map(|on| (id, (now, on.clone(), false))));
@@ -92,16 +92,16 @@ impl Observer for Seen {
         self.requeued.insert(id);
     }
 
-    fn note_loss(&mut self, ended: &EndedJob<'_>) {
-        self.ends_at(ended);
+    fn note_loss(&mut self, job: &EndedJob<'_>) {
+        self.ends_at(job);
     }
 
     fn note_withdrawal(&mut self, now: Time, id: JobId) {
         self.ends.insert(id, now);
     }
 
-    fn note_end(&mut self, ended: &EndedJob<'_>) {
-        self.ends_at(ended);
+    fn note_end(&mut self, job: &EndedJob<'_>) {
+        self.ends_at(job);
     }
 }
 
@@ -147,56 +147,56 @@ impl World {
         let text = if policy == "slurm" { format!("slurm:{}", self.conf) } else { policy.to_string() };
         let spec: PolicySpec = text.parse().map_err(|error| format!("{error}"))?;
         let spec = self.site.pool_policy(0, &spec).map_err(|error| error.to_string())?;
-        let mut seen = Seen::default();
+        let mut record = Seen::default();
         Experiment::new(&spec, &self.pool.workload)
             .with_outages(Some(&self.pool.outages))
             .for_metrics(&[], JobSelection::All)
-            .run(&mut seen)
+            .run(&mut record)
             .map_err(|error| error.to_string())?;
-        Ok(seen)
+        Ok(record)
     }
 
-    fn check(&self, seen: &Seen, own_ledger: bool) -> Result<(), String> {
-        let all = (0..self.pool.workload.len() as u32).map(JobId);
-        let lost: Vec<i64> = all.filter(|id| !seen.ends.contains_key(id)).map(|id| self.number(id)).collect();
-        if !lost.is_empty() {
-            return Err(format!("jobs {lost:?} are lost"));
+    fn check(&self, record: &Seen, own_ledger: bool) -> Result<(), String> {
+        let ids = (0..self.pool.workload.len() as u32).map(JobId);
+        let losses: Vec<i64> = ids.filter(|id| !record.ends.contains_key(id)).map(|id| self.number(id)).collect();
+        if !losses.is_empty() {
+            return Err(format!("jobs {losses:?} are lost"));
         }
-        self.check_nodes(seen)?;
-        self.check_outages(seen)?;
-        self.check_licences(seen)?;
-        self.check_dependencies(seen)?;
-        self.check_limits(seen, own_ledger)
+        self.check_nodes(record)?;
+        self.check_outages(record)?;
+        self.check_licences(record)?;
+        self.check_dependencies(record)?;
+        self.check_limits(record, own_ledger)
     }
 
     /// No node has more than it has, and each job is where its partition is.
-    fn check_nodes(&self, seen: &Seen) -> Result<(), String> {
+    fn check_nodes(&self, record: &Seen) -> Result<(), String> {
         let table = self.pool.workload.resources();
         let (mut running, mut stays) = (Vec::new(), Vec::new());
-        for &(_, id) in &seen.starts {
-            if !seen.stays.iter().any(|stay| stay.id == id) {
+        for &(_, id) in &record.starts {
+            if !record.stays.iter().any(|stay| stay.id == id) {
                 return Err(format!("job {} is on no nodes", self.number(id)));
             }
         }
-        for stay in &seen.stays {
+        for stay in &record.stays {
             let (number, job) = (self.number(stay.id), self.pool.workload.job(stay.id));
-            let drawn = &self.random.drawn[&number];
+            let draw = &self.random.drawn[&number];
             // A job of a record that contradicts itself, or that runs at the beginning on what
             // others have, counts its processors only.
-            if job.demand == DemandId::NONE && (drawn.memory.is_some() || drawn.devices.is_some()) {
+            if job.demand == DemandId::NONE && (draw.memory.is_some() || draw.devices.is_some()) {
                 continue;
             }
             let shape = table.as_ref().and_then(|table| table.node_shape(job.demand));
-            let has_shape = shape.is_some_and(|shape| shape.nodes.0 == drawn.nodes);
+            let has_shape = shape.is_some_and(|shape| shape.nodes.0 == draw.nodes);
             let early = stay.from - job.submit < Span(7 * 86_400);
             let mut shares = self.random.shares(number, &stay.on, early && has_shape);
-            let suspended = stay.suspended;
-            if suspended {
+            let is_suspended = stay.suspended;
+            if is_suspended {
                 shares.iter_mut().for_each(|share| (share.cpus, share.devices) = (0, None));
             }
-            let (from, until, alone) = (stay.from.0, stay.until.0, drawn.alone);
+            let (from, until, alone) = (stay.from.0, stay.until.0, draw.alone);
             let stay = Stay { job: number as u64, from, until, alone, shares };
-            if !suspended {
+            if !is_suspended {
                 running.push(stay.clone());
             }
             stays.push(Stay { alone: false, ..stay });
@@ -207,9 +207,9 @@ impl World {
     }
 
     /// No job starts on what is out.
-    fn check_outages(&self, seen: &Seen) -> Result<(), String> {
-        for stay in seen.stays.iter().filter(|stay| !stay.suspended) {
-            if !seen.starts.contains(&(stay.from, stay.id)) {
+    fn check_outages(&self, record: &Seen) -> Result<(), String> {
+        for stay in record.stays.iter().filter(|stay| !stay.suspended) {
+            if !record.starts.contains(&(stay.from, stay.id)) {
                 continue;
             }
             for (at, outage) in self.pool.outages.list().iter().enumerate() {
@@ -226,18 +226,18 @@ impl World {
 
     /// Jobs that are not suspended have no more licences than there are, but for what they had at
     /// the beginning by the records.
-    fn check_licences(&self, seen: &Seen) -> Result<(), String> {
+    fn check_licences(&self, record: &Seen) -> Result<(), String> {
         let ask = |id: JobId| {
-            let counted = self.pool.workload.job(id).demand != DemandId::NONE;
-            if counted { self.rules.standing[&self.number(id)].licences } else { 0 }
+            let has_demand = self.pool.workload.job(id).demand != DemandId::NONE;
+            if has_demand { self.rules.standing[&self.number(id)].licences } else { 0 }
         };
         let running = |at: Time| {
-            let stays = seen.stays.iter().filter(|stay| !stay.suspended);
+            let stays = record.stays.iter().filter(|stay| !stay.suspended);
             stays.filter(move |stay| stay.from <= at && at < stay.until)
         };
         let begin = self.pool.workload.circumstances().and_then(|circumstances| circumstances.begin);
         let by_policy = |stay: &&SeenStay| !stay.suspended && begin.is_none_or(|begin| stay.from > begin);
-        for stay in seen.stays.iter().filter(by_policy).filter(|stay| ask(stay.id) > 0) {
+        for stay in record.stays.iter().filter(by_policy).filter(|stay| ask(stay.id) > 0) {
             let sum: u32 = running(stay.from).map(|stay| ask(stay.id)).sum();
             if sum > self.rules.licences {
                 let number = self.number(stay.id);
@@ -247,12 +247,14 @@ impl World {
         Ok(())
     }
 
-    fn check_dependencies(&self, seen: &Seen) -> Result<(), String> {
+    fn check_dependencies(&self, record: &Seen) -> Result<(), String> {
         let Some(circumstances) = self.pool.workload.circumstances() else { return Ok(()) };
-        for (&id, at) in seen.starts.iter().map(|(at, id)| (id, at)) {
+        for (&id, at) in record.starts.iter().map(|(at, id)| (id, at)) {
             let early = circumstances.eligible.get(&id).is_some_and(|eligible| at < eligible);
             let after = circumstances.after.get(&id);
-            let before = after.is_some_and(|after| after.jobs.iter().any(|other| seen.ends[other] + after.think > *at));
+            let before = after.is_some_and(|after| {
+                after.jobs.iter().any(|prerequisite| record.ends[prerequisite] + after.think > *at)
+            });
             if early || before {
                 return Err(format!("job {} starts at {at}, before it may", self.number(id)));
             }
@@ -261,35 +263,35 @@ impl World {
     }
 
     /// Jobs of a limit have no more together than it allows, once another of them has started.
-    fn check_limits(&self, seen: &Seen, own_ledger: bool) -> Result<(), String> {
+    fn check_limits(&self, record: &Seen, own_ledger: bool) -> Result<(), String> {
         // Slurm gives whole nodes to jobs that are alone there, and counts them so.
-        if own_ledger && self.random.drawn.values().any(|drawn| drawn.alone) {
+        if own_ledger && self.random.drawn.values().any(|draw| draw.alone) {
             return Ok(());
         }
         for limit in &self.rules.limits {
-            for &(at, id) in &seen.starts {
+            for &(at, id) in &record.starts {
                 let number = self.number(id);
                 // The present of a job that has started again since is not known any more.
-                if seen.last[&id] != at || !self.rules.counts(limit, number) {
+                if record.last[&id] != at || !self.rules.counts(limit, number) {
                     continue;
                 }
                 let user = &self.rules.standing[&number].user;
-                let present = || seen.first.iter().filter(|(other, from)| **from <= at && seen.ends[other] > at);
+                let present = || record.first.iter().filter(|(rival, from)| **from <= at && record.ends[rival] > at);
                 // What a job that begins again has left is more than what it took.
-                let again = present().any(|(other, _)| seen.requeued.contains(other));
+                let again = present().any(|(rival, _)| record.requeued.contains(rival));
                 if again && limit.amount == LimitedAmount::CpuSeconds {
                     continue;
                 }
-                let there: Vec<(i64, i64)> = present()
-                    .map(|(other, _)| (self.number(*other), (at - seen.last[other]).0.max(0)))
-                    .filter(|(other, _)| self.rules.counts(limit, *other))
-                    .filter(|(other, _)| !limit.each_user || self.rules.standing[other].user == *user)
+                let rivals: Vec<(i64, i64)> = present()
+                    .map(|(rival, _)| (self.number(*rival), (at - record.last[rival]).0.max(0)))
+                    .filter(|(rival, _)| self.rules.counts(limit, *rival))
+                    .filter(|(rival, _)| !limit.each_user || self.rules.standing[rival].user == *user)
                     .collect();
-                let amounts: Vec<u64> = there.iter().map(|&(other, ran)| self.amount(limit, other, ran)).collect();
+                let amounts: Vec<u64> = rivals.iter().map(|&(rival, ran)| self.amount(limit, rival, ran)).collect();
                 // A job that is too large by itself ran all the same.
-                let fit = there.iter().all(|&(other, _)| self.amount(limit, other, 0) <= limit.most);
+                let fit = rivals.iter().all(|&(rival, _)| self.amount(limit, rival, 0) <= limit.most);
                 if fit && self.amount(limit, number, 0) > 0 && amounts.iter().sum::<u64>() > limit.most {
-                    return Err(format!("at {at} jobs {there:?} have {amounts:?} of {limit:?}"));
+                    return Err(format!("at {at} jobs {rivals:?} have {amounts:?} of {limit:?}"));
                 }
             }
         }
@@ -298,15 +300,15 @@ impl World {
 
     /// Part of a limit that a job takes after so many seconds.
     fn amount(&self, limit: &NaiveLimit, number: i64, ran: i64) -> u64 {
-        let drawn = &self.random.drawn[&number];
-        let cpus = u64::from(drawn.cpus * drawn.nodes);
+        let draw = &self.random.drawn[&number];
+        let cpus = u64::from(draw.cpus * draw.nodes);
         match limit.amount {
             LimitedAmount::Jobs => 1,
             LimitedAmount::Cpus => cpus,
             LimitedAmount::CpuSeconds => cpus * (self.rules.standing[&number].seconds - ran).max(0) as u64,
-            LimitedAmount::Gpus => u64::from(drawn.devices.as_ref().map_or(0, |(_, count)| count * drawn.nodes)),
-            LimitedAmount::GpusOfA => match &drawn.devices {
-                Some((Some(kind), count)) if kind == "a" => u64::from(count * drawn.nodes),
+            LimitedAmount::Gpus => u64::from(draw.devices.as_ref().map_or(0, |(_, count)| count * draw.nodes)),
+            LimitedAmount::GpusOfA => match &draw.devices {
+                Some((Some(kind), count)) if kind == "a" => u64::from(count * draw.nodes),
                 _ => 0,
             },
         }
@@ -353,13 +355,13 @@ fn time_left_and_types_of_gpus_are_limits_of_a_site() {
             id % 4 + 1
         )
     };
-    let typed = |count: u32| format!(",gres/gpu={count},gres/gpu:a100={count}");
+    let gpu_text = |count: u32| format!(",gres/gpu={count},gres/gpu:a100={count}");
     let jobs = [
         row(1, "a", "normal", 0, 7_200, ""),
         row(2, "a", "normal", 10, 600, ""),
-        row(3, "b", "small", 20, 1_000, &typed(1)),
-        row(4, "b", "small", 30, 500, &typed(1)),
-        row(5, "b", "normal", 40, 500, &typed(2)),
+        row(3, "b", "small", 20, 1_000, &gpu_text(1)),
+        row(4, "b", "small", 30, 500, &gpu_text(1)),
+        row(5, "b", "normal", 40, 500, &gpu_text(2)),
         row(6, "b", "small", 50, 500, ",gres/gpu=1"),
     ];
     let folder = Folder::new();
@@ -384,11 +386,11 @@ fn time_left_and_types_of_gpus_are_limits_of_a_site() {
     for (policy, late) in [("easy", 0), ("conservative", 0), ("ss", 0), ("goal(nodes=50)", 0), (own.as_str(), 70)] {
         let spec: PolicySpec = policy.parse().expect("a policy");
         let spec = site.pool_policy(0, &spec).expect("the policy of the pool");
-        let mut seen = Seen::default();
+        let mut record = Seen::default();
         let experiment = Experiment::new(&spec, &pool.workload).for_metrics(&[], JobSelection::All);
-        experiment.run(&mut seen).unwrap_or_else(|error| panic!("{policy}: {error}"));
+        experiment.run(&mut record).unwrap_or_else(|error| panic!("{policy}: {error}"));
         for (id, expected) in [0, 3_600, 20, 1_020, 40, 50].into_iter().enumerate() {
-            let start = seen.first[&JobId(id as u32)].0;
+            let start = record.first[&JobId(id as u32)].0;
             let in_time = (expected..=expected + late).contains(&start);
             assert!(in_time, "{policy}: job {} starts at {start}, expected {expected}", id + 1);
         }
@@ -399,9 +401,9 @@ fn time_left_and_types_of_gpus_are_limits_of_a_site() {
 fn policies() -> Vec<&'static str> {
     let _ = drystone_slurm::policy::register_policy();
     // Policies of other tests are no policies of the program.
-    let mut all: Vec<&str> = policy_names().into_iter().filter(|name| !name.starts_with("t-")).collect();
-    all.sort_unstable();
-    all
+    let mut names: Vec<&str> = policy_names().into_iter().filter(|name| !name.starts_with("t-")).collect();
+    names.sort_unstable();
+    names
 }
 
 /// Random sites, every policy on each.
@@ -417,23 +419,23 @@ fn every_policy_keeps_the_rules_of_a_random_site() {
     let policies = policies();
     assert!(policies.contains(&"slurm") && policies.contains(&"easy++") && policies.len() > 25, "{policies:?}");
     let mut failures = Vec::new();
-    let mut started = 0;
+    let mut start_count = 0;
     for seed in number(first)..number(end) {
         let world = World::draw(seed);
-        let tried = |policy: &str| match &alone {
+        let is_choice = |policy: &str| match &alone {
             Some(alone) => alone == policy,
             None => policy != "goal" || seed % 6 == 0,
         };
-        for policy in policies.iter().filter(|policy| tried(policy)) {
-            let seen = world.simulate(policy);
-            let wrong = seen.and_then(|seen| {
-                started += seen.starts.len();
-                world.check(&seen, *policy == "slurm")
+        for policy in policies.iter().filter(|policy| is_choice(policy)) {
+            let outcome = world.simulate(policy);
+            let wrong = outcome.and_then(|record| {
+                start_count += record.starts.len();
+                world.check(&record, *policy == "slurm")
             });
             failures.extend(wrong.err().map(|wrong| format!("site {seed}, {policy}: {wrong}")));
         }
     }
     let list = failures.iter().take(40).cloned().collect::<Vec<_>>().join("\n");
     assert!(failures.is_empty(), "{} failures\n{list}", failures.len());
-    assert!(started > 0, "no job started");
+    assert!(start_count > 0, "no job started");
 }

@@ -25,13 +25,13 @@ fn site() -> Site {
 }
 
 fn files(folder: &Path) -> Vec<(String, Vec<u8>)> {
-    let mut all: Vec<(String, Vec<u8>)> = fs::read_dir(folder)
+    let mut list: Vec<(String, Vec<u8>)> = fs::read_dir(folder)
         .expect("a folder")
         .map(|entry| entry.expect("an entry").path())
         .map(|path| (path.file_name().expect("a name").to_string_lossy().into_owned(), fs::read(&path).expect("read")))
         .collect();
-    all.sort();
-    all
+    list.sort();
+    list
 }
 
 #[test]
@@ -41,8 +41,8 @@ fn every_field_of_every_job_comes_back() {
     assert_eq!(read.manifest, site.manifest);
     assert_eq!((&read.nodes, &read.losses, read.slurm_conf()), (&site.nodes, &site.losses, site.slurm_conf()));
     assert_eq!(read.len(), site.len());
-    for (one, other) in read.jobs().zip(site.jobs()) {
-        assert_eq!(one, other);
+    for (copy, original) in read.jobs().zip(site.jobs()) {
+        assert_eq!(copy, original);
     }
     assert!(!site.losses.is_empty(), "a node was out");
 }
@@ -50,16 +50,16 @@ fn every_field_of_every_job_comes_back() {
 #[test]
 fn the_same_input_gives_the_same_bytes() {
     let folder = Folder::new();
-    let (one, other) = (folder.path("one"), folder.path("other"));
+    let (first, second) = (folder.path("one"), folder.path("other"));
     // The same files: where they lie is part of what is said of them.
     let dump = folder.write("jobs.psv", Style::utc().text(&jobs(9, 500, 1_700_000_000)));
-    for out in [&one, &other] {
+    for out in [&first, &second] {
         write_folder(&imported(std::slice::from_ref(&dump), &utc()), out, &|_| {}).expect("written");
     }
-    assert_eq!(files(&one), files(&other));
+    assert_eq!(files(&first), files(&second));
     // A site is replaced, and nothing is left beside it.
-    write_folder(&imported(&[dump], &utc()), &one, &|_| {}).expect("written again");
-    assert_eq!(files(&one), files(&other));
+    write_folder(&imported(&[dump], &utc()), &first, &|_| {}).expect("written again");
+    assert_eq!(files(&first), files(&second));
     let beside: BTreeSet<String> = fs::read_dir(folder.path(""))
         .expect("a folder")
         .map(|e| e.expect("an entry").file_name().to_string_lossy().into_owned())
@@ -257,23 +257,23 @@ fn a_key_gives_the_same_numbers_and_another_gives_others() {
 
 #[test]
 fn shifted_times_keep_hours_days_of_the_week_and_all_that_lies_between() {
-    let (plain, shifted) = (site(), anonymous("k", Hide { partitions: false, times: true }));
-    let by = shifted.job_at(0).submit - plain.job_at(0).submit;
+    let (plain, shift_site) = (site(), anonymous("k", Hide { partitions: false, times: true }));
+    let by = shift_site.job_at(0).submit - plain.job_at(0).submit;
     assert_eq!(by % (7 * 86_400), 0);
     assert!(by != 0);
-    for (a, b) in shifted.jobs().zip(plain.jobs()) {
+    for (a, b) in shift_site.jobs().zip(plain.jobs()) {
         assert_eq!((a.submit, a.arrive), (b.submit + by, b.arrive + by));
         assert_eq!(
             (a.start, a.end, a.eligible),
             (b.start.map(|t| t + by), b.end.map(|t| t + by), b.eligible.map(|t| t + by))
         );
     }
-    assert_eq!(shifted.manifest.window.from, plain.manifest.window.from + by);
-    for (a, b) in shifted.losses.iter().zip(&plain.losses) {
+    assert_eq!(shift_site.manifest.window.from, plain.manifest.window.from + by);
+    for (a, b) in shift_site.losses.iter().zip(&plain.losses) {
         assert_eq!((a.begin, a.end), (b.begin + by, b.end.map(|end| end + by)));
     }
-    assert_eq!(facts(&shifted).len(), facts(&plain).len());
-    assert_eq!(shifted.manifest.time_zone, "UTC");
+    assert_eq!(facts(&shift_site).len(), facts(&plain).len());
+    assert_eq!(shift_site.manifest.time_zone, "UTC");
 }
 
 /// The page lists every rule with the words that the account uses, in the order in which they
@@ -282,12 +282,12 @@ fn shifted_times_keep_hours_days_of_the_week_and_all_that_lies_between() {
 fn the_page_has_every_rule() {
     let page =
         std::fs::read_to_string(concat!(env!("CARGO_MANIFEST_DIR"), "/../../studies/import-rules.md")).expect("a page");
-    let listed: Vec<&str> = page.lines().filter(|line| line.starts_with("| `")).collect();
+    let page_lines: Vec<&str> = page.lines().filter(|line| line.starts_with("| `")).collect();
     let expected: Vec<String> = drystone_site::ImportRule::ALL
         .iter()
         .map(|rule| format!("| `{rule}` | {} | {} |", rule.effect(), rule.meaning()))
         .collect();
     assert!(expected.len() > 50);
-    let found: Vec<&str> = listed.into_iter().filter(|line| expected.iter().any(|row| row == line)).collect();
-    assert_eq!(found, expected);
+    let matches: Vec<&str> = page_lines.into_iter().filter(|line| expected.iter().any(|row| row == line)).collect();
+    assert_eq!(matches, expected);
 }

@@ -100,10 +100,10 @@ const NAMES: [&str; 5] = ["job", "a|b", "two words", "Größe", "--x=\"y\""];
 /// Jobs of all kinds over some weeks, from this moment on.
 pub(crate) fn jobs(seed: u64, count: u64, begin: i64) -> Vec<Made> {
     let mut random = ChaCha8Rng::seed_from_u64(seed);
-    let mut all = Vec::new();
+    let mut list = Vec::new();
     let (mut id, mut now) = (1_000 + seed % 1_000, begin);
     let end_of_records = begin + count as i64 * 400 + 90_000;
-    while (all.len() as u64) < count {
+    while (list.len() as u64) < count {
         now += random.random_range(0..600);
         let tasks = if random.random_range(0..8) == 0 { random.random_range(2..5_u32) } else { 0 };
         let (user, name) = (USERS[random.random_range(0..5)], NAMES[random.random_range(0..5)]);
@@ -112,7 +112,7 @@ pub(crate) fn jobs(seed: u64, count: u64, begin: i64) -> Vec<Made> {
         let array = id;
         for task in 0..tasks.max(1) {
             let eligible = now + if random.random_range(0..5) == 0 { random.random_range(1..40_000) } else { 0 };
-            let mut made = Made {
+            let mut job = Made {
                 id,
                 task: (tasks > 0).then_some((array, task)),
                 user,
@@ -128,37 +128,37 @@ pub(crate) fn jobs(seed: u64, count: u64, begin: i64) -> Vec<Made> {
                 node: None,
                 name,
             };
-            fate(&mut made, &mut random, end_of_records);
-            all.push(made);
+            fate(&mut job, &mut random, end_of_records);
+            list.push(job);
             id += 1;
         }
     }
-    all
+    list
 }
 
 /// Sets the fate of the job.
-fn fate(made: &mut Made, random: &mut ChaCha8Rng, last: i64) {
+fn fate(job: &mut Made, random: &mut ChaCha8Rng, last: i64) {
     let wait = random.random_range(0..30_000);
     match random.random_range(0..20) {
         0 | 1 => {
-            (made.state, made.end) = ("CANCELLED", Some(made.eligible + wait));
+            (job.state, job.end) = ("CANCELLED", Some(job.eligible + wait));
         }
-        2 if made.eligible + wait < last => {
+        2 if job.eligible + wait < last => {
             // Long enough not to be taken for a record that was never closed.
-            (made.state, made.start, made.minutes) = ("RUNNING", Some(made.eligible + wait), 40_000);
+            (job.state, job.start, job.minutes) = ("RUNNING", Some(job.eligible + wait), 40_000);
         }
-        3 => made.state = "PENDING",
+        3 => job.state = "PENDING",
         other => {
-            let run = if other == 4 { 0 } else { random.random_range(1..made.minutes * 60 + 60) };
-            let start = made.eligible + wait;
-            made.suspended = if other == 5 { random.random_range(0..run) } else { 0 };
-            (made.start, made.end) = (Some(start), Some(start + run));
-            made.state = ["COMPLETED", "FAILED", "TIMEOUT", "OUT_OF_MEMORY", "CANCELLED"][random.random_range(0..5)];
+            let run = if other == 4 { 0 } else { random.random_range(1..job.minutes * 60 + 60) };
+            let start = job.eligible + wait;
+            job.suspended = if other == 5 { random.random_range(0..run) } else { 0 };
+            (job.start, job.end) = (Some(start), Some(start + run));
+            job.state = ["COMPLETED", "FAILED", "TIMEOUT", "OUT_OF_MEMORY", "CANCELLED"][random.random_range(0..5)];
         }
     }
-    if made.start.is_some() {
-        let (letter, nodes) = if made.partition == "gpu" { ('g', 4) } else { ('n', 9) };
-        made.node = Some(format!("{letter}{}", random.random_range(1..=nodes)));
+    if job.start.is_some() {
+        let (letter, nodes) = if job.partition == "gpu" { ('g', 4) } else { ('n', 9) };
+        job.node = Some(format!("{letter}{}", random.random_range(1..=nodes)));
     }
 }
 
@@ -240,40 +240,40 @@ impl Style {
     }
 
     /// The row of a job, and of its steps.
-    fn rows(&self, made: &Made) -> String {
-        let display = made.task.map_or(made.id.to_string(), |(of, task)| format!("{of}_{task}"));
-        let elapsed = made.start.map_or(0, |start| made.end.unwrap_or(start + 60) - start - made.suspended);
+    fn rows(&self, job: &Made) -> String {
+        let display = job.task.map_or(job.id.to_string(), |(of, task)| format!("{of}_{task}"));
+        let duration = job.start.map_or(0, |start| job.end.unwrap_or(start + 60) - start - job.suspended);
         let row = |step: &str, column: &str| match column {
             "JobID" => format!("{display}{step}"),
-            "JobIDRaw" => format!("{}{step}", made.id),
+            "JobIDRaw" => format!("{}{step}", job.id),
             "Cluster" => "made".to_string(),
-            "User" if step.is_empty() => made.user.to_string(),
+            "User" if step.is_empty() => job.user.to_string(),
             "Account" => "physics".to_string(),
             "Group" if step.is_empty() => "users".to_string(),
-            "Partition" if step.is_empty() => made.partition.to_string(),
+            "Partition" if step.is_empty() => job.partition.to_string(),
             "QOS" if step.is_empty() => "normal".to_string(),
-            "Submit" => self.time(Some(made.submit)),
-            "Eligible" => self.time(Some(made.eligible)),
+            "Submit" => self.time(Some(job.submit)),
+            "Eligible" => self.time(Some(job.eligible)),
             // Of a job that never ran the start is unknown, or when it left.
-            "Start" => self.time(made.start.or(made.end.filter(|_| made.id.is_multiple_of(2)))),
-            "End" => self.time(made.end),
-            "ElapsedRaw" => elapsed.to_string(),
-            "Suspended" => span(made.suspended),
-            "State" if made.state == "CANCELLED" => "CANCELLED by 1000".to_string(),
-            "State" => made.state.to_string(),
+            "Start" => self.time(job.start.or(job.end.filter(|_| job.id.is_multiple_of(2)))),
+            "End" => self.time(job.end),
+            "ElapsedRaw" => duration.to_string(),
+            "Suspended" => span(job.suspended),
+            "State" if job.state == "CANCELLED" => "CANCELLED by 1000".to_string(),
+            "State" => job.state.to_string(),
             "ExitCode" => "0:0".to_string(),
-            "Timelimit" if step.is_empty() => span(made.minutes * 60),
-            "ReqCPUS" => made.cpus.to_string(),
-            "AllocCPUS" => if made.start.is_some() { made.cpus } else { 0 }.to_string(),
+            "Timelimit" if step.is_empty() => span(job.minutes * 60),
+            "ReqCPUS" => job.cpus.to_string(),
+            "AllocCPUS" => if job.start.is_some() { job.cpus } else { 0 }.to_string(),
             "NNodes" => "1".to_string(),
-            "ReqMem" if step.is_empty() => format!("{}M", made.cpus * 100),
-            "NodeList" => made.node.clone().unwrap_or_else(|| "None assigned".to_string()),
+            "ReqMem" if step.is_empty() => format!("{}M", job.cpus * 100),
+            "NodeList" => job.node.clone().unwrap_or_else(|| "None assigned".to_string()),
             "Priority" if step.is_empty() => "100".to_string(),
-            "JobName" => if step.is_empty() { made.name } else { "batch" }.to_string(),
+            "JobName" => if step.is_empty() { job.name } else { "batch" }.to_string(),
             _ => String::new(),
         };
         let mut text = self.line(|column| row("", column));
-        if self.steps && made.start.is_some() {
+        if self.steps && job.start.is_some() {
             for step in [".batch", ".extern", ".0"] {
                 text.push_str(&self.line(|column| row(step, column)));
             }
@@ -284,15 +284,15 @@ impl Style {
     /// Text of sacct.
     pub(crate) fn text(&self, jobs: &[Made]) -> String {
         let mut text = self.header();
-        jobs.iter().for_each(|made| text.push_str(&self.rows(made)));
+        jobs.iter().for_each(|job| text.push_str(&self.rows(job)));
         text
     }
 }
 
 /// A local time as sacct prints it.
 pub(crate) fn local(moment: i64, zone: &TimeZone) -> String {
-    let zoned = Timestamp::from_second(moment).expect("a moment").to_zoned(zone.clone());
-    zoned.strftime("%Y-%m-%dT%H:%M:%S").to_string()
+    let zone_time = Timestamp::from_second(moment).expect("a moment").to_zoned(zone.clone());
+    zone_time.strftime("%Y-%m-%dT%H:%M:%S").to_string()
 }
 
 /// `[D-]HH:MM:SS`.
@@ -308,20 +308,20 @@ pub(crate) fn json(jobs: &[Made], old: bool) -> String {
         true => serde_json::json!(n),
         false => serde_json::json!({"set": true, "infinite": false, "number": n}),
     };
-    let one = |made: &Made| {
-        let (array, task) = made.task.unwrap_or((0, 0));
-        let task_id = match (made.task, old) {
+    let object_of = |job: &Made| {
+        let (array, task) = job.task.unwrap_or((0, 0));
+        let task_id = match (job.task, old) {
             (Some(_), true) => serde_json::json!(task),
             (None, true) => serde_json::Value::Null,
             (Some(_), false) => number(i64::from(task)),
             (None, false) => serde_json::json!({"set": false, "infinite": false, "number": 0}),
         };
         let state = match old {
-            true => serde_json::json!({"current": made.state, "reason": "None"}),
-            false => serde_json::json!({"current": [made.state], "reason": "None"}),
+            true => serde_json::json!({"current": job.state, "reason": "None"}),
+            false => serde_json::json!({"current": [job.state], "reason": "None"}),
         };
-        let elapsed = made.start.map_or(0, |start| made.end.unwrap_or(start + 60) - start - made.suspended);
-        let held = if made.start.is_some() { made.cpus } else { 0 };
+        let duration = job.start.map_or(0, |start| job.end.unwrap_or(start + 60) - start - job.suspended);
+        let alloc_cpus = if job.start.is_some() { job.cpus } else { 0 };
         let tres = |cpus: u32, list: &str| match cpus {
             0 => serde_json::json!({list: []}),
             cpus => serde_json::json!({list: [
@@ -330,36 +330,36 @@ pub(crate) fn json(jobs: &[Made], old: bool) -> String {
                 {"type": "node", "name": null, "id": 4, "count": 1},
             ]}),
         };
-        let mut both = tres(held, "allocated");
-        both["requested"] = tres(made.cpus, "requested")["requested"].clone();
+        let mut tres_value = tres(alloc_cpus, "allocated");
+        tres_value["requested"] = tres(job.cpus, "requested")["requested"].clone();
         serde_json::json!({
             "account": "physics",
             "array": {"job_id": array, "task_id": task_id, "task": null, "limits": {"max": {"running": {"tasks": 0}}}},
             "cluster": "made",
             "group": "users",
-            "job_id": made.id,
-            "name": made.name,
-            "nodes": made.node.clone().unwrap_or_else(|| "None assigned".to_string()),
-            "partition": made.partition,
+            "job_id": job.id,
+            "name": job.name,
+            "nodes": job.node.clone().unwrap_or_else(|| "None assigned".to_string()),
+            "partition": job.partition,
             "priority": number(100),
             "qos": "normal",
-            "required": {"CPUs": made.cpus, "memory": made.cpus * 100},
+            "required": {"CPUs": job.cpus, "memory": job.cpus * 100},
             "state": state,
-            "steps": [{"step": {"id": {"job_id": made.id, "step_id": "batch"}, "name": "batch"}, "state": "COMPLETED"}],
+            "steps": [{"step": {"id": {"job_id": job.id, "step_id": "batch"}, "name": "batch"}, "state": "COMPLETED"}],
             "time": {
-                "elapsed": elapsed,
-                "eligible": made.eligible,
-                "end": made.end.unwrap_or(0),
-                "limit": number(made.minutes),
-                "start": made.start.unwrap_or(0),
-                "submission": made.submit,
-                "suspended": made.suspended,
+                "elapsed": duration,
+                "eligible": job.eligible,
+                "end": job.end.unwrap_or(0),
+                "limit": number(job.minutes),
+                "start": job.start.unwrap_or(0),
+                "submission": job.submit,
+                "suspended": job.suspended,
             },
-            "tres": both,
-            "user": made.user,
+            "tres": tres_value,
+            "user": job.user,
         })
     };
-    let jobs: Vec<serde_json::Value> = jobs.iter().map(one).collect();
+    let jobs: Vec<serde_json::Value> = jobs.iter().map(object_of).collect();
     serde_json::json!({"meta": {"Slurm": {"release": "23.11.1"}}, "errors": [], "jobs": jobs}).to_string()
 }
 
@@ -367,27 +367,27 @@ pub(crate) fn json(jobs: &[Made], old: bool) -> String {
 /// there.
 pub(crate) fn jobcomp(jobs: &[Made]) -> String {
     let mut text = String::new();
-    for made in jobs.iter().filter(|made| made.end.is_some()) {
+    for job in jobs.iter().filter(|job| job.end.is_some()) {
         let time = |moment: i64| local(moment, &TimeZone::UTC);
         let _ = writeln!(
             text,
             "JobId={} UserId={}(1000) GroupId=users(100) Name={} JobState={} Partition={} TimeLimit={} StartTime={} EndTime={} NodeList={} \
              NodeCnt={} ProcCnt={} WorkDir=/home/x ReservationName= Tres=cpu={} Account=physics QOS=normal WcKey= Cluster=made \
              SubmitTime={} EligibleTime={} DerivedExitCode=0:0 ExitCode=0:0 ",
-            made.id,
-            made.user,
-            made.name,
-            made.state,
-            made.partition,
-            made.minutes,
-            made.start.map_or("Unknown".to_string(), time),
-            time(made.end.unwrap_or(0)),
-            made.node.as_deref().unwrap_or("(null)"),
-            u32::from(made.start.is_some()),
-            made.cpus,
-            made.cpus,
-            time(made.submit),
-            time(made.eligible),
+            job.id,
+            job.user,
+            job.name,
+            job.state,
+            job.partition,
+            job.minutes,
+            job.start.map_or("Unknown".to_string(), time),
+            time(job.end.unwrap_or(0)),
+            job.node.as_deref().unwrap_or("(null)"),
+            u32::from(job.start.is_some()),
+            job.cpus,
+            job.cpus,
+            time(job.submit),
+            time(job.eligible),
         );
     }
     text
@@ -396,30 +396,30 @@ pub(crate) fn jobcomp(jobs: &[Made]) -> String {
 /// Accounting of PBS: the records of each job at their times.
 pub(crate) fn pbs(jobs: &[Made]) -> String {
     let mut events: Vec<(i64, String)> = Vec::new();
-    for made in jobs {
-        let id = made.task.map_or(format!("{}.srv", made.id), |(of, task)| format!("{of}[{task}].srv"));
-        let known = format!(
+    for job in jobs {
+        let id = job.task.map_or(format!("{}.srv", job.id), |(of, task)| format!("{of}[{task}].srv"));
+        let facts = format!(
             "user={} group=users account=\"physics\" jobname={} queue={} ctime={} qtime={} etime={}",
-            made.user,
-            made.name.replace(' ', "_"),
-            made.partition,
-            made.submit,
-            made.submit,
-            made.eligible
+            job.user,
+            job.name.replace(' ', "_"),
+            job.partition,
+            job.submit,
+            job.submit,
+            job.eligible
         );
-        let asked = format!("Resource_List.ncpus={} Resource_List.walltime={}", made.cpus, walltime(made.minutes * 60));
-        events.push((made.submit, format!("Q;{id};{known} {asked}")));
-        let Some(start) = made.start else {
-            if let Some(end) = made.end {
+        let request = format!("Resource_List.ncpus={} Resource_List.walltime={}", job.cpus, walltime(job.minutes * 60));
+        events.push((job.submit, format!("Q;{id};{facts} {request}")));
+        let Some(start) = job.start else {
+            if let Some(end) = job.end {
                 events.push((end, format!("D;{id};requestor=ada@login")));
             }
             continue;
         };
-        let place = format!("exec_host={}/0*{} {asked}", made.node.as_deref().unwrap_or("n1"), made.cpus);
-        events.push((start, format!("S;{id};{known} start={start} {place}")));
-        if let Some(end) = made.end {
+        let place = format!("exec_host={}/0*{} {request}", job.node.as_deref().unwrap_or("n1"), job.cpus);
+        events.push((start, format!("S;{id};{facts} start={start} {place}")));
+        if let Some(end) = job.end {
             let text = format!(
-                "E;{id};{known} start={start} {place} session=1 end={end} Exit_status=0 resources_used.walltime=00:00:01"
+                "E;{id};{facts} start={start} {place} session=1 end={end} Exit_status=0 resources_used.walltime=00:00:01"
             );
             events.push((end, text));
         }

@@ -21,8 +21,9 @@ fn without_submissions_starts_stand_for_them_and_nothing_is_said_of_waits() {
     assert_eq!((site.len(), rule(&site, "no-submit")), (2, (0, 2)));
     assert!(site.jobs().all(|job| job.marks.has_mark(JobMarks::NO_SUBMIT) && job.wait().is_none()));
     assert!(!site.manifest.waits_known());
-    let told = site.manifest.warnings.iter().any(|w| w.contains("submission is unknown") && w.contains("Submit"));
-    assert!(told, "{:?}", site.manifest.warnings);
+    let has_warning =
+        site.manifest.warnings.iter().any(|w| w.contains("submission is unknown") && w.contains("Submit"));
+    assert!(has_warning, "{:?}", site.manifest.warnings);
     // One row of many: the others have their waits.
     let text = "JobID|Submit|Start|End|AllocCPUS|State\n1|1700000000|1700000100|1700000200|1|COMPLETED\n\
                 2||1700000100|1700000200|1|COMPLETED\n";
@@ -59,8 +60,8 @@ fn delimiters_within_a_column_do_not_shift_the_others() {
     let mut expected = vec![(8, 100, "n[1-2]".to_string()); 6];
     expected.push((8, 100, String::new()));
     assert_eq!(sizes(&site), expected);
-    let found: Vec<String> = site.jobs().map(|job| job.constraints.to_string()).collect();
-    assert_eq!(found[..6], features.map(String::from));
+    let texts: Vec<String> = site.jobs().map(|job| job.constraints.to_string()).collect();
+    assert_eq!(texts[..6], features.map(String::from));
     assert_eq!((rule(&site, "realigned").0, rule(&site, "columns").0), (5, 0));
     assert!(site.nodes.iter().all(|node| !node.name.contains('=')));
     // A name last that may hold anything does not hide the shift.
@@ -103,14 +104,14 @@ fn one_row_never_ends_an_import_and_most_rows_do() {
     }
     let site = of_text(rows("99|1700000000|1700000001|1700000101|1|CANCELL+", 2), &ImportOptions::default());
     assert_eq!(site.len(), 3);
-    for (bad, said) in [
+    for (bad, message) in [
         ("99|00:00:56|10:00:00|11:00:00|1|COMPLETED", "relative"),
         ("99|2024-01-01T00:00:00|2024-01-01T00:00:00|2024-01-01T00:00:00|1|COMPLETED", "--timezone"),
         ("99|31.12.2023 10:00|31.12.2023 10:00|31.12.2023 11:00|1|COMPLETED", "--time-format '%d.%m.%Y %H:%M'"),
         ("99|12/31/2023 10:00:00|12/31/2023 10:00:00|12/31/2023 11:00:00|1|COMPLETED", "%m/%d/%Y"),
     ] {
         let error = error_of(rows(bad, 0), &ImportOptions::default());
-        assert!(error.contains(said) && error.contains("jobs.psv:2"), "{error}");
+        assert!(error.contains(message) && error.contains("jobs.psv:2"), "{error}");
     }
 }
 
@@ -121,8 +122,8 @@ fn numbers_may_be_written_as_fractions() {
                 12.0|1700000000.0|1.700000001e9|1700003601.0|3600.0|2.5|COMPLETED|6|nan\n\
                 13.0|1700000000.0|1700000001.0|1700003601.0|3600.0|NaN|COMPLETED|1.2e1|1\n";
     let site = of_text(text, &utc());
-    let found: Vec<_> = site.jobs().map(|job| (job.id, job.cpus, job.limit)).collect();
-    assert_eq!(found, [(Some(11), Some(6), 5_400), (Some(12), Some(6), 150), (Some(13), Some(12), 5_400)]);
+    let rows: Vec<_> = site.jobs().map(|job| (job.id, job.cpus, job.limit)).collect();
+    assert_eq!(rows, [(Some(11), Some(6), 5_400), (Some(12), Some(6), 150), (Some(13), Some(12), 5_400)]);
     assert_eq!((site.manifest.bad_rows, rule(&site, "field").0), (0, 0));
     // A fraction of a processor is none: named with its column, and counted.
     let text = "JobIDRaw|Submit|Start|End|ElapsedRaw|TimelimitRaw|State|AllocCPUS|ReqCPUS\n\
@@ -219,8 +220,8 @@ fn a_walltime_of_pbs_may_have_days_and_one_that_is_none_is_counted() {
     let text = "11/14/2023 22:13:20;E;7.srv;user=ada queue=q ctime=1699996400 qtime=1699996400 etime=1699996400 start=1699996500 end=1700000000 Resource_List.ncpus=4 Resource_List.walltime=1:12:00:00 exec_host=n1/0*4 Exit_status=0\n\
                 11/14/2023 22:13:20;E;8.srv;user=ada queue=q ctime=1699996400 qtime=1699996400 etime=1699996400 start=1699996500 end=1700000000 Resource_List.ncpus=4 Resource_List.walltime=forever exec_host=n1/4*4 Exit_status=0\n";
     let site = of_text(text, &utc());
-    let found: Vec<u32> = site.jobs().map(|job| job.limit).collect();
-    assert_eq!((found[0], rule(&site, "field").0), (129_600, 1));
+    let limits: Vec<u32> = site.jobs().map(|job| job.limit).collect();
+    assert_eq!((limits[0], rule(&site, "field").0), (129_600, 1));
 }
 
 #[test]
@@ -356,13 +357,13 @@ const BZIP2: &[u8] = b"\
 #[test]
 fn xz_and_bzip2_are_read_and_their_damage_is_told() {
     let folder = Folder::new();
-    for (name, packed) in [("jobs.psv.xz", XZ), ("jobs.psv.bz2", BZIP2)] {
-        let site = imported(&[folder.write(name, packed)], &utc());
+    for (name, contents) in [("jobs.psv.xz", XZ), ("jobs.psv.bz2", BZIP2)] {
+        let site = imported(&[folder.write(name, contents)], &utc());
         assert_eq!((site.len(), site.job_at(0).cpus), (1, Some(4)), "{name}");
         // Several streams in a row are one file.
-        let twice = imported(&[folder.write(name, [packed, packed].concat())], &utc());
+        let twice = imported(&[folder.write(name, [contents, contents].concat())], &utc());
         assert_eq!((twice.len(), rule(&twice, "dup").0), (1, 1), "{name}");
-        let cut = folder.write(name, &packed[..packed.len() - 8]);
+        let cut = folder.write(name, &contents[..contents.len() - 8]);
         let error = try_import(&[cut], &utc()).map(|site| site.len());
         assert!(error.is_err(), "{name}");
     }
@@ -382,19 +383,19 @@ fn public_tables_are_read_by_name_and_others_say_what_they_lack() {
         );
         assert_eq!(job.node_list.as_ref(), "4,5");
     }
-    let named = |columns: &str| ImportOptions { columns: Some(columns.to_string()), ..utc() };
+    let options_of = |columns: &str| ImportOptions { columns: Some(columns.to_string()), ..utc() };
     let text = "jid,usr,jnam,cnumr,cnumat,nnumr,adt,elpl,sdt,edt,nnuma,pri,duration,exit state\n\
                 9,u,j,96,96,2,2021-04-01 09:00:00+09:00,5400,2021-04-01 09:01:40+09:00,2021-04-01 09:31:40+09:00,2,127,1800,completed\n";
-    let site = of_text(text, &named("fugaku"));
+    let site = of_text(text, &options_of("fugaku"));
     let job = site.job_at(0);
     assert_eq!((job.cpus, job.nodes, job.limit, job.start), (Some(96), Some(2), 5_400, Some(1_617_235_300)));
     let text = "job_id,user,account,partition,qos,wallclock_req,nodes_req,processors_req,gpus_req,mem_req,submit_time,start_time,end_time,run_time,state,name,work_dir,submit_line\n\
                 5,u1,a1,p1,normal,7200.0,3,108,0,0.0,2019-02-01 08:00:00,2019-02-01 08:00:30,2019-02-01 09:00:30,3600.0,COMPLETED,n,w,s\n";
     let job_of = |site: &Site| (site.job_at(0).nodes, site.job_at(0).limit, site.job_at(0).run);
-    assert_eq!(job_of(&of_text(text, &named("eagle"))), (Some(3), 7_200, Some(3_600)));
+    assert_eq!(job_of(&of_text(text, &options_of("eagle"))), (Some(3), 7_200, Some(3_600)));
     let text = "name,cpu_milli,memory_mib,num_gpu,gpu_milli,gpu_spec,qos,pod_phase,creation_time,deletion_time,scheduled_time\n\
                 pod-1,11500,1,2,1000,V100,LS,Succeeded,100,4000,400\n";
-    let site = of_text(text, &named("alibaba-gpu"));
+    let site = of_text(text, &options_of("alibaba-gpu"));
     assert_eq!(
         (site.job_at(0).cpus, site.job_at(0).gpus, site.job_at(0).wait(), site.job_at(0).run),
         (Some(12), Some(2), Some(300), Some(3_600))
@@ -402,17 +403,17 @@ fn public_tables_are_read_by_name_and_others_say_what_they_lack() {
     // Without a first line of names.
     let text =
         "aa1,worker,3,Terminated,1000.0,1600.0,600.0,29.3,50.0,T4\nab2,ps,1,Failed,1100.0,1200.0,250.0,29.3,,T4\n";
-    let site = of_text(text, &named("alibaba-gpu-2020"));
-    let found: Vec<_> = site.jobs().map(|job| (job.cpus, job.gpus, job.run)).collect();
+    let site = of_text(text, &options_of("alibaba-gpu-2020"));
+    let rows: Vec<_> = site.jobs().map(|job| (job.cpus, job.gpus, job.run)).collect();
     // Three halves of a GPU are two.
-    assert_eq!(found, [(Some(18), Some(2), Some(600)), (Some(3), None, Some(100))]);
+    assert_eq!(rows, [(Some(18), Some(2), Some(600)), (Some(3), None, Some(100))]);
     assert!(!site.manifest.waits_known());
     // A table of another kind: what is not known is named, with the line to use.
     let text = "id,owner,n_cores,walltime,queued_at,begin,finish\n1,ada,8,3600,1700000000,1700000100,1700000200\n";
     let error = error_of(text, &utc());
     let line = "--columns 'JobID,User,AllocCPUS,TimelimitSeconds,Submit,Start,End'";
     assert!(error.contains(line) && error.contains("n_cores"), "{error}");
-    let site = of_text(text, &named("JobID,User,AllocCPUS,TimelimitSeconds,Submit,Start,End"));
+    let site = of_text(text, &options_of("JobID,User,AllocCPUS,TimelimitSeconds,Submit,Start,End"));
     assert_eq!((site.len(), site.job_at(0).cpus, site.job_at(0).limit), (1, Some(8), 3_600));
     // Nearly sacct's: what it does not say is not guessed.
     let text = "JobID,Submit,Start,End,State,cores_used\n1,1700000000,1700000100,1700000200,COMPLETED,8\n";
@@ -466,11 +467,14 @@ fn waits_are_those_that_were_recorded() {
         &WaitsOptions { by: vec![GroupProperty::Account, GroupProperty::Size], ..WaitsOptions::default() },
     );
     assert_eq!((waits.jobs, waits.never_started, waits.still_waiting, waits.unknown), (6, 1, 1, 0));
-    let all = &waits.all;
+    let summary = &waits.all;
     // By hand: the mean of the four; the second of four; the last.
-    assert_eq!((all.jobs, all.mean, all.median, all.p95), (4, Some(23_415.25), Some(60.0), Some(90_000.0)));
-    assert_eq!((all.over_hour, all.over_day, all.core_hours), (Some(0.5), Some(0.25), 16.0));
-    assert_eq!(all.expansion, Some((93_661.0 + 14_400.0) / 14_400.0));
+    assert_eq!(
+        (summary.jobs, summary.mean, summary.median, summary.p95),
+        (4, Some(23_415.25), Some(60.0), Some(90_000.0))
+    );
+    assert_eq!((summary.over_hour, summary.over_day, summary.core_hours), (Some(0.5), Some(0.25), 16.0));
+    assert_eq!(summary.expansion, Some((93_661.0 + 14_400.0) / 14_400.0));
     let names: Vec<(&str, u64)> =
         waits.divisions[0].groups.iter().map(|group| (group.name.as_str(), group.figures.jobs)).collect();
     assert_eq!(names, [("a", 3), ("b", 1)]);
@@ -532,7 +536,7 @@ fn waits_have_causes() {
         let (submit, start, end) = (at + submit, at + start, at + end);
         format!("{id}|{user}|a|p|{submit}|{submit}|{start}|{end}|COMPLETED|{cpus}|{reason}|n1\n")
     };
-    for one in [
+    for row in [
         (1, "ada", 4, 0, 0, 1_800, "None"),
         (2, "bob", 4, 0, 0, 3_000, "None"),
         (3, "eve", 8, 0, 3_600, 7_200, "Priority"),
@@ -540,7 +544,7 @@ fn waits_have_causes() {
         (5, "bob", 1, 1_800, 2_400, 3_000, "Resources"),
         (6, "eve", 1, 4_000, 7_200, 7_300, "Dependency"),
     ] {
-        text.push_str(&job(one));
+        text.push_str(&job(row));
     }
     let waits = measure_waits(&of_text(&text, &utc()), &WaitsOptions::default());
     assert!(waits.has_reasons);

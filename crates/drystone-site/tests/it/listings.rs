@@ -85,11 +85,11 @@ const TWO: &str = "{\"resources\":{\"requests\":{\"cpu\":\"1500m\",\"memory\":\"
 
 #[test]
 fn pods_are_jobs_with_the_sum_of_their_requests() {
-    let evicted = "\"phase\":\"Failed\",\"startTime\":\"2024-03-01T10:10:00Z\",\"conditions\":[\
+    let eviction = "\"phase\":\"Failed\",\"startTime\":\"2024-03-01T10:10:00Z\",\"conditions\":[\
         {\"type\":\"Ready\",\"status\":\"False\",\"lastTransitionTime\":\"2024-03-01T10:20:00Z\"}]";
     let items = [
         pod("a", TWO, RAN),
-        pod("b", "{\"resources\":{\"requests\":{\"cpu\":2}}}", evicted),
+        pod("b", "{\"resources\":{\"requests\":{\"cpu\":2}}}", eviction),
         pod(
             "c",
             "{\"resources\":{\"limits\":{\"cpu\":\"250m\",\"amd.com/gpu\":2}}}",
@@ -136,12 +136,13 @@ fn jobs_of_kubernetes_have_the_pods_that_run_at_once() {
              \"spec\":{{{spec},\"template\":{{\"spec\":{{\"containers\":[{TWO}]}}}}}},\"status\":{{{status}}}}}"
         )
     };
-    let done = "\"startTime\":\"2024-03-01T10:10:00Z\",\"completionTime\":\"2024-03-01T12:10:00Z\",\"succeeded\":4";
-    let failed = "\"startTime\":\"2024-03-01T10:10:00Z\",\"conditions\":[{\"type\":\"Failed\",\"status\":\"True\",\
+    let completion =
+        "\"startTime\":\"2024-03-01T10:10:00Z\",\"completionTime\":\"2024-03-01T12:10:00Z\",\"succeeded\":4";
+    let failure = "\"startTime\":\"2024-03-01T10:10:00Z\",\"conditions\":[{\"type\":\"Failed\",\"status\":\"True\",\
                   \"lastTransitionTime\":\"2024-03-01T10:40:00Z\"}]";
     let items = [
-        job("a", "\"parallelism\":4,\"completions\":2,\"activeDeadlineSeconds\":9000", done),
-        job("b", "\"parallelism\":4", failed),
+        job("a", "\"parallelism\":4,\"completions\":2,\"activeDeadlineSeconds\":9000", completion),
+        job("b", "\"parallelism\":4", failure),
         job("c", "\"suspend\":true", ""),
     ];
     let site = of_text(list(&items), &with_columns("kubernetes"));
@@ -157,8 +158,8 @@ fn jobs_of_kubernetes_have_the_pods_that_run_at_once() {
     assert!(site.jobs().all(|job| job.partition == "team-a"));
     assert_eq!(site.jobs().find(|job| job.cpus == Some(5)).map(|job| job.limit), Some(9_000));
     // A job and its pods would count twice.
-    let both = [job("a", "\"parallelism\":4", done), pod("a-1", TWO, RAN)];
-    let error = error_of(list(&both), &with_columns("kubernetes"));
+    let list_items = [job("a", "\"parallelism\":4", completion), pod("a-1", TWO, RAN)];
+    let error = error_of(list(&list_items), &with_columns("kubernetes"));
     assert!(error.contains("would count twice") && error.contains("kubectl get pods"), "{error}");
 }
 

@@ -70,8 +70,8 @@ fn partitions_that_share_a_node_are_one_pool() {
     let site = with(&[("slurm.conf", &conf)], &made());
     assert_eq!(site.manifest.pools.len(), 1);
     assert_eq!((site.manifest.pools[0].nodes, site.manifest.pools[0].units), (4, 24));
-    let said = site.manifest.evidence.join("\n");
-    assert!(said.contains("both"), "which overlap is said: {said}");
+    let evidence = site.manifest.evidence.join("\n");
+    assert!(evidence.contains("both"), "which overlap is said: {evidence}");
 }
 
 #[test]
@@ -109,7 +109,7 @@ fn gpus_are_the_unit_where_nearly_all_jobs_hold_them() {
         head.to_string() + &row(1, 4, 1, 16_000, "g1") + &row(2, 4, 2, 16_000, "g1") + &row(3, 4, 1, 48_000, "g2");
     let folder = Folder::new();
     let (dump, conf) = (folder.write("jobs.psv", text), folder.write("slurm.conf", conf));
-    let counted = |count: Counting| {
+    let import_by = |count: Counting| {
         let options = ImportOptions { machine: vec![conf.clone()], count, ..ImportOptions::default() };
         let site = imported(std::slice::from_ref(&dump), &options);
         let units: Vec<u32> = site.jobs().map(|job| job.units).collect();
@@ -118,25 +118,25 @@ fn gpus_are_the_unit_where_nearly_all_jobs_hold_them() {
     };
     // Where nearly all jobs hold GPUs, these are what is scarce: the third has one, though three
     // quarters of a node's memory.
-    let (unit, all, dominant, units, pool, report) = counted(Counting::Auto);
-    assert_eq!((unit, all, dominant, units.as_slice()), (PoolUnit::Gpu, 8, false, &[1, 2, 1][..]));
+    let (unit, total, dominant, units, pool, report) = import_by(Counting::Auto);
+    assert_eq!((unit, total, dominant, units.as_slice()), (PoolUnit::Gpu, 8, false, &[1, 2, 1][..]));
     // What its dominant share would change is said all the same: four GPUs held for an hour would
     // be six.
     assert_eq!((pool.by_cpus, pool.by_memory, pool.by_gpus), (0, 1, 0));
     assert!((pool.inflated - 50.0).abs() < 1e-9, "{}", pool.inflated);
     assert!(report.contains("50.00% of GPU-seconds (--count dominant)"), "{report}");
     // Three quarters of the memory are three of four GPUs.
-    let (unit, all, dominant, units, ..) = counted(Counting::Dominant);
-    assert_eq!((unit, all, dominant, units.as_slice()), (PoolUnit::Gpu, 8, true, &[1, 2, 3][..]));
-    let (unit, all, dominant, units, ..) = counted(Counting::Gpus);
-    assert_eq!((unit, all, dominant, units.as_slice()), (PoolUnit::Gpu, 8, false, &[1, 2, 1][..]));
-    let (unit, all, dominant, units, pool, _) = counted(Counting::Cpus);
-    assert_eq!((unit, all, dominant, units.as_slice()), (PoolUnit::Cpu, 32, false, &[4, 4, 4][..]));
+    let (unit, total, dominant, units, ..) = import_by(Counting::Dominant);
+    assert_eq!((unit, total, dominant, units.as_slice()), (PoolUnit::Gpu, 8, true, &[1, 2, 3][..]));
+    let (unit, total, dominant, units, ..) = import_by(Counting::Gpus);
+    assert_eq!((unit, total, dominant, units.as_slice()), (PoolUnit::Gpu, 8, false, &[1, 2, 1][..]));
+    let (unit, total, dominant, units, pool, _) = import_by(Counting::Cpus);
+    assert_eq!((unit, total, dominant, units.as_slice()), (PoolUnit::Cpu, 32, false, &[4, 4, 4][..]));
     // Two of four GPUs are half of a node's processors, and three quarters of its memory are twelve
     // of sixteen.
     assert_eq!((pool.by_memory, pool.by_gpus), (1, 1));
-    let (unit, all, dominant, units, ..) = counted(Counting::Nodes);
-    assert_eq!((unit, all, dominant, units.as_slice()), (PoolUnit::Node, 2, false, &[1, 1, 1][..]));
+    let (unit, total, dominant, units, ..) = import_by(Counting::Nodes);
+    assert_eq!((unit, total, dominant, units.as_slice()), (PoolUnit::Node, 2, false, &[1, 1, 1][..]));
 }
 
 #[test]

@@ -86,8 +86,8 @@ fn assert_starts(folder: &Folder, site: &Site, policies: &[&str], expected: &[i6
     let pool = site.pool_workload(0).expect("a workload");
     let _ = drystone_slurm::policy::register_policy();
     let own = format!("slurm:{}", folder.path("site/slurm.conf").display());
-    let others = policies.iter().map(|&policy| (policy, 0));
-    for (policy, late) in others.chain([(own.as_str(), 70)]) {
+    let rivals = policies.iter().map(|&policy| (policy, 0));
+    for (policy, late) in rivals.chain([(own.as_str(), 70)]) {
         let spec: PolicySpec = policy.parse().expect("a policy");
         let spec = site.pool_policy(0, &spec).expect("the policy of the pool");
         let mut starts = FirstStarts::default();

@@ -168,8 +168,8 @@ fn requests_of_grid_engine_may_have_colons() {
     };
     let text = [line(1, "-l h_rt=1:30:00"), line(2, "-l h=a:b,gpu=2,h_rt=0:10:0 -pe smp 4"), line(3, "NONE")].concat();
     let site = of_text(&text, &ImportOptions::default());
-    let found: Vec<_> = site.jobs().map(|job| (job.limit, job.cpus, job.gpus.unwrap_or(0))).collect();
-    assert_eq!(found[..2], [(5_400, Some(4), 0), (600, Some(4), 2)]);
+    let rows: Vec<_> = site.jobs().map(|job| (job.limit, job.cpus, job.gpus.unwrap_or(0))).collect();
+    assert_eq!(rows[..2], [(5_400, Some(4), 0), (600, Some(4), 2)]);
     assert_eq!((site.len(), rule(&site, "record").0, site.manifest.bad_rows), (3, 0, 0));
 }
 
@@ -233,8 +233,8 @@ fn a_log_with_a_job_wider_than_its_machine_is_simulated_without_it() {
     let row = |id: u32, procs: u32| format!("{id} {id} 10 3600 4 -1 -1 {procs} -1 -1 1 5 1 -1 0 -1 -1 -1\n");
     let text = format!("; Version: 2.2\n; MaxProcs: 64\n{}{}", row(1, 7_200), row(2, 4));
     let site = of_text(text, &ImportOptions::default());
-    let found = site.pool_workload(0).expect("a workload");
-    assert_eq!((site.len(), found.workload.len(), found.workload.jobs()[0].procs), (2, 1, 4));
+    let pool = site.pool_workload(0).expect("a workload");
+    assert_eq!((site.len(), pool.workload.len(), pool.workload.jobs()[0].procs), (2, 1, 4));
 }
 
 #[test]
@@ -250,12 +250,12 @@ fn messages_among_rows_are_no_rows() {
         let site = of_text(&text, &utc());
         assert_eq!((site.len(), site.manifest.bad_rows), (2, 0), "{text}");
         assert_eq!(rule(&site, "message").0, text.matches("sacct: error").count() as u64);
-        let warned = site
+        let has_warning = site
             .manifest
             .warnings
             .iter()
             .any(|w| w.contains("`sacct: error: slurm_persist") && w.contains("rows may be missing"));
-        assert!(warned, "{:?}", site.manifest.warnings);
+        assert!(has_warning, "{:?}", site.manifest.warnings);
     }
 }
 
@@ -303,15 +303,15 @@ fn zero_bytes_cost_only_the_rows_that_they_are_within() {
     let site = of_text(&text, &utc());
     assert_eq!((site.len(), rule(&site, "zeros").0), (51, 1));
     // Accounting of PBS as well.
-    let ended = |id: u32| {
+    let end_line = |id: u32| {
         format!(
             "03/01/2025 02:10:00;E;{id}.srv;user=a group=g queue=q ctime=1740787200 qtime=1740787200 etime=1740787200 \
              start=1740787800 end=1740791400 Exit_status=0 Resource_List.ncpus=4 Resource_List.walltime=02:00:00 \
              resources_used.walltime=01:00:00\n"
         )
     };
-    let many: String = (1..40).map(ended).collect();
-    let site = of_text(format!("{many}{zeros}{}{zeros}\n{}", ended(40), ended(41)), &utc());
+    let many: String = (1..40).map(end_line).collect();
+    let site = of_text(format!("{many}{zeros}{}{zeros}\n{}", end_line(40), end_line(41)), &utc());
     assert_eq!((site.len(), site.manifest.bad_rows), (41, 0));
 }
 

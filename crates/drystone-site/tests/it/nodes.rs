@@ -59,8 +59,8 @@ impl Observer for Seen {
         self.on.insert(id, (now, on.clone()));
     }
 
-    fn note_adoption(&mut self, now: Time, id: JobId, adopted: &Adopted) {
-        if let Adopted::Running { on: Some(on), since } = adopted {
+    fn note_adoption(&mut self, now: Time, id: JobId, adoption: &Adopted) {
+        if let Adopted::Running { on: Some(on), since } = adoption {
             self.starts.insert(id, *since);
             self.on.insert(id, (now, on.clone()));
         }
@@ -70,38 +70,38 @@ impl Observer for Seen {
         self.leaves(id, now);
     }
 
-    fn note_loss(&mut self, ended: &EndedJob<'_>) {
-        self.leaves(ended.id, ended.outcome.end);
-        self.done.insert(ended.id);
+    fn note_loss(&mut self, job: &EndedJob<'_>) {
+        self.leaves(job.id, job.outcome.end);
+        self.done.insert(job.id);
     }
 
     fn note_withdrawal(&mut self, _: Time, id: JobId) {
         self.gone.insert(id);
     }
 
-    fn note_end(&mut self, ended: &EndedJob<'_>) {
-        self.leaves(ended.id, ended.outcome.end);
-        self.done.insert(ended.id);
+    fn note_end(&mut self, job: &EndedJob<'_>) {
+        self.leaves(job.id, job.outcome.end);
+        self.done.insert(job.id);
     }
 }
 
 fn simulated(site: &Site, pool: &PoolWorkload, policy: &PolicySpec) -> Seen {
-    let mut seen = Seen::default();
+    let mut record = Seen::default();
     let policy = site.pool_policy(pool.pool, policy).expect("the policy of the pool");
     Experiment::new(&policy, &pool.workload)
         .with_outages(Some(&pool.outages))
         .for_metrics(&[], JobSelection::All)
-        .run(&mut seen)
+        .run(&mut record)
         .unwrap_or_else(|error| panic!("{error}"));
-    seen
+    record
 }
 
 /// Waits by the jobs' numbers.
 fn waits(site: &Site, folder: &Folder) -> BTreeMap<i64, i64> {
     let pool = site.pool_workload(0).expect("a workload");
-    let seen = simulated(site, &pool, &slurm(folder));
+    let record = simulated(site, &pool, &slurm(folder));
     let number = |id: JobId| pool.workload.truth()[id.index()].number;
-    seen.starts.iter().map(|(&id, &at)| (number(id), (at - pool.workload.job(id).submit).0)).collect()
+    record.starts.iter().map(|(&id, &at)| (number(id), (at - pool.workload.job(id).submit).0)).collect()
 }
 
 const GPUS: &str = "ClusterName=toy\nSelectType=select/cons_tres\nSelectTypeParameters=CR_Core_Memory\nGresTypes=gpu\n\
@@ -156,7 +156,7 @@ fn what_no_node_has_is_named() {
         + &feature
         + &licence;
     let (folder, site) = site(GPUS, &jobs, |_, _| {});
-    for told in [
+    for sentence in [
         "1 job asks in the partition gpu for gpu:h100:1 on each node, such as 1: no node of the partition has so many of this type",
         "1 job asks in the partition main for 99 GB of each node, such as 2: no node of the partition has so much memory",
         "1 job asks in the partition gpu for gpu:5 on each node, such as 3: the partition has not so many devices",
@@ -164,7 +164,7 @@ fn what_no_node_has_is_named() {
         "1 job asks in the partition main for the licences sim:1, such as 5: `Licenses=` of slurm.conf has not so many",
     ] {
         let warnings = &site.manifest.warnings;
-        assert!(warnings.iter().any(|text| text.starts_with(told)), "{told}\n{}", warnings.join("\n"));
+        assert!(warnings.iter().any(|text| text.starts_with(sentence)), "{sentence}\n{}", warnings.join("\n"));
     }
     assert_eq!(waits(&site, &folder).len(), 5);
 }
@@ -198,8 +198,8 @@ fn gres_conf_is_held_against_slurm_conf() {
     let jobs = row(1, "gpu", 0, (1, 1), "1G", "gres/gpu:a100=1,gres/gpu=1");
     let gres = "NodeName=g1 Name=gpu Type=a100 File=/dev/nvidia[0-1]\nNodeName=g2 Name=gpu Type=a100 Count=1\n";
     let (_folder, site) = site(&conf, &jobs, |folder, options| options.machine.push(folder.write("gres.conf", gres)));
-    let told = "g2 has gpu:a100:1, and slurm.conf says gpu:2: slurm.conf counts";
-    assert!(site.manifest.warnings.iter().any(|text| text.ends_with(told)), "{:?}", site.manifest.warnings);
+    let sentence = "g2 has gpu:a100:1, and slurm.conf says gpu:2: slurm.conf counts";
+    assert!(site.manifest.warnings.iter().any(|text| text.ends_with(sentence)), "{:?}", site.manifest.warnings);
     let gres: Vec<&str> = site.nodes.iter().map(|node| node.gres.as_str()).collect();
     assert_eq!(gres, ["", "gpu:a100:2", "gpu:2"]);
 }
@@ -216,15 +216,15 @@ fn accounts_of_the_site_limit_its_jobs() {
     let jobs: String = (1..=2).map(|id| row(id, "main", i64::from(id), (1, 2), "1G", "")).collect();
     let (folder, with) =
         site(&conf, &jobs, |folder, options| options.accounts.push(folder.write("assoc.txt", accounts)));
-    let limited = waits(&with, &folder);
-    assert!(limited[&1] < 60 && (3_500..3_700).contains(&limited[&2]), "{limited:?}");
+    let limit_waits = waits(&with, &folder);
+    assert!(limit_waits[&1] < 60 && (3_500..3_700).contains(&limit_waits[&2]), "{limit_waits:?}");
     // Names that the associations lack are said.
-    let other = jobs.replace("|a|", "|b|");
+    let stranger_jobs = jobs.replace("|a|", "|b|");
     let (_, strange) =
-        site(&conf, &other, |folder, options| options.accounts.push(folder.write("assoc.txt", accounts)));
+        site(&conf, &stranger_jobs, |folder, options| options.accounts.push(folder.write("assoc.txt", accounts)));
     let sentence = "2 jobs are of the account b, which --accounts lacks: none of its limits is known";
-    let said = strange.manifest.warnings.iter().filter(|warning| warning.starts_with(sentence)).count();
-    assert_eq!(said, 1, "{:?}", strange.manifest.warnings);
+    let count = strange.manifest.warnings.iter().filter(|warning| warning.starts_with(sentence)).count();
+    assert_eq!(count, 1, "{:?}", strange.manifest.warnings);
     let (folder, without) = site(&conf, &jobs, |_, _| {});
     assert!(waits(&without, &folder).values().all(|&wait| wait < 60));
 }
@@ -259,12 +259,12 @@ fn a_node_that_was_down_is_out_as_a_whole() {
 /// 100 sites; `DRYSTONE_RANDOM_SITES=1000` takes more of them, `1000..2000` others.
 #[test]
 fn no_node_of_a_random_site_has_too_much() {
-    let asked = std::env::var("DRYSTONE_RANDOM_SITES").unwrap_or_else(|_| "100".to_string());
-    let (first, end) = asked.split_once("..").unwrap_or(("0", &asked));
+    let range = std::env::var("DRYSTONE_RANDOM_SITES").unwrap_or_else(|_| "100".to_string());
+    let (first, end) = range.split_once("..").unwrap_or(("0", &range));
     let number = |text: &str| text.parse::<u64>().expect("DRYSTONE_RANDOM_SITES is a number or FROM..UNTIL");
     let (first, end) = (number(first), number(end));
     let count = end - first;
-    let (mut looked, mut beside, mut untold) = (0_u64, 0_u64, 0_u64);
+    let (mut stay_count, mut beside, mut untold) = (0_u64, 0_u64, 0_u64);
     for seed in first..end {
         let random = RandomSite::draw(seed);
         let (folder, site) = site(&random.conf, &random.jobs, |folder, options| {
@@ -274,22 +274,22 @@ fn no_node_of_a_random_site_has_too_much() {
         for pool in 0..site.manifest.pools.len() as u16 {
             assert_eq!(site.manifest.pools.len(), 1, "the first partition has all nodes");
             let pool = site.pool_workload(pool).unwrap_or_else(|error| panic!("site {seed}: {error}"));
-            let seen = simulated(&site, &pool, &slurm(&folder));
+            let record = simulated(&site, &pool, &slurm(&folder));
             let number = |id: JobId| pool.workload.truth()[id.index()].number;
-            let lost: Vec<i64> = (0..pool.workload.len() as u32)
+            let losses: Vec<i64> = (0..pool.workload.len() as u32)
                 .map(JobId)
-                .filter(|id| !seen.done.contains(id) && !seen.gone.contains(id))
+                .filter(|id| !record.done.contains(id) && !record.gone.contains(id))
                 .map(number)
                 .collect();
-            assert!(lost.is_empty(), "site {seed}: jobs {lost:?} are lost");
+            assert!(losses.is_empty(), "site {seed}: jobs {losses:?} are lost");
             // A job of a record that contradicts itself counts its processors only.
-            let counted = |id: &JobId| {
-                let drawn = &random.drawn[&number(*id)];
-                let plain = drawn.memory.is_none() && drawn.devices.is_none();
+            let has_demand = |id: &JobId| {
+                let draw = &random.drawn[&number(*id)];
+                let plain = draw.memory.is_none() && draw.devices.is_none();
                 plain || pool.workload.job(*id).demand != drystone::model::DemandId::NONE
             };
-            let stays: Vec<Stay> = (seen.stays.iter())
-                .filter(|(id, ..)| counted(id))
+            let stays: Vec<Stay> = (record.stays.iter())
+                .filter(|(id, ..)| has_demand(id))
                 .map(|(id, from, until, on)| Stay {
                     job: number(*id) as u64,
                     from: from.0,
@@ -301,19 +301,19 @@ fn no_node_of_a_random_site_has_too_much() {
                         // processors only.
                         let table = pool.workload.resources();
                         let shape = table.as_ref().and_then(|table| table.node_shape(pool.workload.job(*id).demand));
-                        let told = shape.is_some_and(|shape| shape.nodes.0 == random.drawn[&number(*id)].nodes);
-                        untold += u64::from(!told && random.drawn[&number(*id)].nodes > 1);
-                        random.shares(number(*id), on, wait < Span(7 * 86_400) && told)
+                        let has_shape = shape.is_some_and(|shape| shape.nodes.0 == random.drawn[&number(*id)].nodes);
+                        untold += u64::from(!has_shape && random.drawn[&number(*id)].nodes > 1);
+                        random.shares(number(*id), on, wait < Span(7 * 86_400) && has_shape)
                     },
                 })
                 .collect();
-            looked += stays.len() as u64;
-            beside += (seen.stays.len() - stays.len()) as u64;
+            stay_count += stays.len() as u64;
+            beside += (record.stays.len() - stays.len()) as u64;
             if let Some(problem) = find_overfull(&random.nodes, &stays) {
                 panic!("site {seed}: {problem}");
             }
         }
     }
-    assert!(looked > 15 * count && beside * 20 < looked, "{looked} jobs were looked at, {beside} were not");
-    assert!(untold * 20 < looked, "{untold} of {looked} jobs are on any number of nodes");
+    assert!(stay_count > 15 * count && beside * 20 < stay_count, "{stay_count} jobs were looked at, {beside} were not");
+    assert!(untold * 20 < stay_count, "{untold} of {stay_count} jobs are on any number of nodes");
 }

@@ -26,12 +26,12 @@ fn a_job_that_waits_for_a_later_day_does_not_stretch_the_window() {
     let days = 30;
     let plain =
         of_text(steady(days) + &row(9_000, ["1702580000", "1702580000", "1702588000", "Unknown"], "RUNNING"), &utc());
-    let submitted = BEGIN + days * DAY - 100;
-    let later = (submitted + 90 * DAY).to_string();
-    let waits = row(9_001, [&submitted.to_string(), &later, "Unknown", "Unknown"], "PENDING");
+    let submit_time = BEGIN + days * DAY - 100;
+    let later = (submit_time + 90 * DAY).to_string();
+    let waits = row(9_001, [&submit_time.to_string(), &later, "Unknown", "Unknown"], "PENDING");
     let text = steady(days) + &row(9_000, ["1702580000", "1702580000", "1702588000", "Unknown"], "RUNNING") + &waits;
     let site = of_text(text, &utc());
-    assert_eq!(site.manifest.window.until, plain.manifest.window.until.max(submitted));
+    assert_eq!(site.manifest.window.until, plain.manifest.window.until.max(submit_time));
     assert_eq!(rule(&site, "outside").1, 1);
     assert_eq!(facts(&site), facts(&plain));
 }
@@ -71,15 +71,15 @@ fn the_end_of_a_past_period_is_its_last_start() {
 #[test]
 fn what_was_never_eligible_never_stood_in_the_queue() {
     let [submit, end] = [5, 9].map(|days| (BEGIN + days * DAY).to_string());
-    let cancelled = row(9_001, [&submit, "Unknown", "Unknown", &end], "CANCELLED by 7");
-    let held = row(9_002, [&submit, "Unknown", "Unknown", "Unknown"], "PENDING");
-    let site = of_text(steady(20) + &cancelled + &held, &utc());
+    let cancel_row = row(9_001, [&submit, "Unknown", "Unknown", &end], "CANCELLED by 7");
+    let hold_row = row(9_002, [&submit, "Unknown", "Unknown", "Unknown"], "PENDING");
+    let site = of_text(steady(20) + &cancel_row + &hold_row, &utc());
     assert_eq!(rule(&site, "never-eligible").1, 2);
     let job = site.jobs().find(|job| job.display_name() == "9001").expect("kept");
     assert_eq!((job.kind, job.arrive, job.imputed_run), (SiteJobFate::Withdrawn, BEGIN + 9 * DAY, Some(1)));
     assert!(site.jobs().all(|job| job.display_name() != "9002"));
     // Where no row says when its job was eligible, the submission stands for it.
-    let text = (steady(20) + &cancelled).replace("|Eligible|", "|Eligible2|");
+    let text = (steady(20) + &cancel_row).replace("|Eligible|", "|Eligible2|");
     let site = of_text(text, &utc());
     assert_eq!(rule(&site, "never-eligible").1, 0);
     let job = site.jobs().find(|job| job.display_name() == "9001").expect("kept");
@@ -88,27 +88,27 @@ fn what_was_never_eligible_never_stood_in_the_queue() {
 
 #[test]
 fn a_second_header_counts_from_its_line_on() {
-    let one = steady(3);
+    let first_text = steady(3);
     let names: Vec<&str> = HEADER.trim_end().split('|').collect();
     // Rows with the columns in the reverse order, as another version of a script asks for them.
-    let turned: String = steady(6)
+    let reverse_text: String = steady(6)
         .lines()
         .enumerate()
         .filter(|(at, _)| *at == 0 || *at > 3 * 24)
         .map(|(_, line)| line.split('|').rev().collect::<Vec<_>>().join("|") + "\n")
         .collect();
-    assert_eq!(turned.lines().next().map(|line| line.split('|').count()), Some(names.len()));
+    assert_eq!(reverse_text.lines().next().map(|line| line.split('|').count()), Some(names.len()));
     let whole = facts(&of_text(steady(6), &utc()));
     for threads in [1, 4] {
         for block in [0, 300, 2_000] {
             let options = ImportOptions { effort: ImportEffort { threads, block }, ..utc() };
-            let site = of_text(one.clone() + &turned, &options);
+            let site = of_text(first_text.clone() + &reverse_text, &options);
             assert_eq!((site.manifest.bad_rows, rule(&site, "header").0), (0, 1), "{threads} {block}");
             assert!(facts(&site) == whole, "{threads} {block}");
             // And back again.
             let third: String =
                 steady(6).lines().filter(|line| !line.is_empty()).map(|line| line.to_string() + "\n").collect();
-            let site = of_text(one.clone() + &turned + &third, &options);
+            let site = of_text(first_text.clone() + &reverse_text + &third, &options);
             assert_eq!((site.manifest.bad_rows, rule(&site, "header").0), (0, 2), "{threads} {block}");
             assert!(facts(&site) == whole, "{threads} {block}");
         }
@@ -127,8 +127,8 @@ fn large_counts_may_have_units() {
 #[test]
 fn generic_resources_are_asked_for_each_node_and_given_in_all() {
     let head = "JobID|Submit|Start|End|State|NNodes|NCPUS|ReqGRES|AllocGRES\n";
-    let row = |asked: &str, given: &str| {
-        of_text(format!("{head}1|1740787200|1740787800|1740791400|COMPLETED|4|8|{asked}|{given}\n"), &utc())
+    let row = |request: &str, grant: &str| {
+        of_text(format!("{head}1|1740787200|1740787800|1740791400|COMPLETED|4|8|{request}|{grant}\n"), &utc())
             .job_at(0)
             .gpus
     };
@@ -149,19 +149,22 @@ fn associations_and_qos_are_two_files_of_one_table() {
         let accounts = accounts.iter().map(|(name, text)| folder.write(name, text)).collect();
         imported(std::slice::from_ref(&jobs), &ImportOptions { machine: vec![conf.clone()], accounts, ..utc() })
     };
-    let kept = |site: &drystone_site::Site| {
+    let accounts_of = |site: &drystone_site::Site| {
         write_folder(site, &folder.path("site"), &|_| {}).expect("written");
         std::fs::read_to_string(folder.path("site/accounts.txt")).expect("accounts")
     };
     for order in [[("assoc.txt", assoc), ("qos.txt", qos)], [("qos.txt", qos), ("assoc.txt", assoc)]] {
         let site = with(&order);
-        assert!(kept(&site).contains("MaxTRESPU"), "{order:?}");
+        assert!(accounts_of(&site).contains("MaxTRESPU"), "{order:?}");
         assert!(site.manifest.warnings.iter().all(|text| !text.contains("QOS")), "{:?}", site.manifest.warnings);
     }
     // Alone, the associations count, and what is missing is named.
     let site = with(&[("assoc.txt", assoc)]);
-    let said = site.manifest.warnings.join("\n");
-    assert!(kept(&site).contains("ParentName") && said.contains("assoc.txt: the default QOS normal"), "{said}");
+    let warnings = site.manifest.warnings.join("\n");
+    assert!(
+        accounts_of(&site).contains("ParentName") && warnings.contains("assoc.txt: the default QOS normal"),
+        "{warnings}"
+    );
     // A mistake has the place in its own file.
     let wrong = folder.write("wrong.txt", assoc.replace("|1|normal", "|many|normal"));
     let file = folder.write("qos.txt", qos);
@@ -201,8 +204,13 @@ fn a_site_replaces_nothing_but_a_site() {
     assert!(std::fs::symlink_metadata(&link).expect("there").is_symlink());
     assert!(drystone_site::open_folder(&real).is_ok());
     // The folder in which this test runs.
-    let here = std::env::current_dir().expect("a folder");
-    assert!(write_folder(&site, &here, &|_| {}).expect_err("here").to_string().contains("the folder that you are in"));
+    let current_folder = std::env::current_dir().expect("a folder");
+    assert!(
+        write_folder(&site, &current_folder, &|_| {})
+            .expect_err("here")
+            .to_string()
+            .contains("the folder that you are in")
+    );
     assert!(error_of("x", &utc()).contains("jobs.psv"));
 }
 

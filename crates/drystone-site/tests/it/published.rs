@@ -10,17 +10,17 @@ use drystone_site::{ImportOptions, Site, SiteJobFate};
 type Facts = (i64, Option<i64>, Option<u32>, Option<u32>, Option<u32>, u32);
 
 fn facts(site: &Site) -> Vec<Facts> {
-    let one = |job: drystone_site::SiteJob<'_>| (job.submit, job.start, job.run, job.cpus, job.nodes, job.limit);
-    site.jobs().map(one).collect()
+    let fact_of = |job: drystone_site::SiteJob<'_>| (job.submit, job.start, job.run, job.cpus, job.nodes, job.limit);
+    site.jobs().map(fact_of).collect()
 }
 
 /// The facts of ten jobs: `n + 1` nodes of so many processors, a minute of waiting.
 fn right(processors: u32, limit: u32) -> Vec<Facts> {
-    let one = |n: i64| {
+    let row_of = |n: i64| {
         let nodes = n as u32 + 1;
         (submit(n), Some(start(n)), Some(run(n) as u32), Some(processors * nodes), Some(nodes), limit)
     };
-    (0..10).map(one).collect()
+    (0..10).map(row_of).collect()
 }
 
 /// A time as PBS begins its records.
@@ -87,19 +87,19 @@ fn cobalt_has_places_in_place_of_names() {
 
 #[test]
 fn marconi_counts_limits_in_minutes() {
-    let zoned = |moment: i64| civil(moment) + "+00:00";
+    let zone_text = |moment: i64| civil(moment) + "+00:00";
     // PM100: cores of nodes that have 32 of them.
     let row = |n: i64| {
         let k = n + 1;
         let nodes: Vec<String> = (0..k).map(|at| (40 + at).to_string()).collect();
         format!(
             "1,{sub},{},5,{},COMPLETED,{k}.0,{k},\"[{}]\",{c},{c},{g},{g},{k},{k},{k},1,100,1,{},0,{},{sub},4,240,9\n",
-            zoned(end(n)),
+            zone_text(end(n)),
             7 + n,
             nodes.join(", "),
             run(n),
-            zoned(start(n)),
-            sub = zoned(submit(n)),
+            zone_text(start(n)),
+            sub = zone_text(submit(n)),
             c = 32 * k,
             g = 4 * k,
         )
@@ -122,11 +122,11 @@ fn marconi_counts_limits_in_minutes() {
         format!(
             "{};9;1;1;{sub};{sub};{};{};{};240;{};{k};{tres};{tres};COMPLETED\n",
             7 + n,
-            zoned(start(n)),
-            zoned(end(n)),
+            zone_text(start(n)),
+            zone_text(end(n)),
             run(n),
             128 * k,
-            sub = zoned(submit(n)),
+            sub = zone_text(submit(n)),
         )
     };
     let head = "job_id;user_id;partition;qos;submit_time;eligible_time;start_time;end_time;run_time;time_limit;num_cpus;num_nodes;tres_req_str;\
@@ -143,13 +143,13 @@ fn a_log_with_names_has_waits() {
                 Partition Number,Preceding Job Number,Think Time from Preceding Job\n";
     // The sixth failed, the eighth was cancelled while it waited.
     let row = |n: i64| {
-        let (ran, held, status) = match n {
+        let (ran, procs, status) = match n {
             5 => (run(n), 8 * (n + 1), 0),
             7 => (-1, -1, 5),
             _ => (run(n), 8 * (n + 1), 1),
         };
         format!(
-            "{},{},60,{ran},{held},-1,-1,{},14400,-1,{status},{},1,-1,2,-1,-1,-1\n",
+            "{},{},60,{ran},{procs},-1,-1,{},14400,-1,{status},{},1,-1,2,-1,-1,-1\n",
             n + 1,
             900 * n,
             8 * (n + 1),

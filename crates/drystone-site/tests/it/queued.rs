@@ -4,8 +4,8 @@ use crate::common::{error_of, of_text, rule, utc};
 use crate::tables_cases::with_columns;
 use drystone_site::{ImportOptions, Site, SiteJobFate};
 
-fn warns_of(site: &Site, what: &str) -> bool {
-    site.manifest.warnings.iter().any(|text| text.contains(what))
+fn warns_of(site: &Site, part: &str) -> bool {
+    site.manifest.warnings.iter().any(|text| text.contains(part))
 }
 
 /// Jobs, bad rows, and jobs that were cancelled while queued without a size.
@@ -27,9 +27,9 @@ const ATTEMPT: &str = "{\"start_time\":\"2017-10-07 01:13:10\",\"end_time\":\"20
 #[test]
 fn a_job_of_philly_without_an_attempt_was_cancelled_while_queued() {
     // No attempt; one without a start and a place; one whose start is the word `None`.
-    let waited = "{\"start_time\":null,\"end_time\":\"2017-10-07 02:10:00\",\"detail\":[]}";
-    let none = "{\"start_time\":\"None\",\"end_time\":\"None\",\"detail\":[]}";
-    for (nothing, status) in [("", "Killed"), (waited, "Killed"), (none, "Failed")] {
+    let wait_record = "{\"start_time\":null,\"end_time\":\"2017-10-07 02:10:00\",\"detail\":[]}";
+    let word_record = "{\"start_time\":\"None\",\"end_time\":\"None\",\"detail\":[]}";
+    for (nothing, status) in [("", "Killed"), (wait_record, "Killed"), (word_record, "Failed")] {
         let text = format!("[{},{}]", philly(1, "Pass", ATTEMPT), philly(2, status, nothing));
         let site = of_text(text, &with_columns("philly"));
         assert_eq!(sums(&site), (1, 0, 1), "{nothing}");
@@ -37,8 +37,8 @@ fn a_job_of_philly_without_an_attempt_was_cancelled_while_queued() {
         assert_eq!((site.job_at(0).run, site.job_at(0).gpus), (Some(7_200), Some(2)));
     }
     // One that ran without a place that is named lost its size: that is a bad row.
-    let lost = "{\"start_time\":\"2017-10-07 01:11:00\",\"end_time\":\"2017-10-07 02:10:00\"}";
-    let text = format!("[{},{}]", philly(1, "Pass", ATTEMPT), philly(2, "Pass", lost));
+    let loss_record = "{\"start_time\":\"2017-10-07 01:11:00\",\"end_time\":\"2017-10-07 02:10:00\"}";
+    let text = format!("[{},{}]", philly(1, "Pass", ATTEMPT), philly(2, "Pass", loss_record));
     let site = of_text(text, &with_columns("philly"));
     assert_eq!(site.len() as u64 + site.manifest.bad_rows + rule(&site, "unsized").1, 2);
 }
@@ -75,8 +75,8 @@ fn a_job_of_pbs_that_was_deleted_while_queued_never_ran() {
         "03/01/2019 11:30:00;D;301.s;requestor=ann@h",
     ];
     let site = of_text(pbs(&records), &utc());
-    let left = site.jobs().find(|job| job.kind == SiteJobFate::Withdrawn).expect("left");
-    assert_eq!((sums(&site), left.submit, left.end), ((2, 0, 0), 1_551_438_000, Some(1_551_439_800)));
+    let job = site.jobs().find(|job| job.kind == SiteJobFate::Withdrawn).expect("left");
+    assert_eq!((sums(&site), job.submit, job.end), ((2, 0, 0), 1_551_438_000, Some(1_551_439_800)));
 }
 
 #[test]

@@ -25,12 +25,12 @@ const BEGINNINGS: [&str; 10] = [
 /// Damages a text: parts cut out, bytes changed, parts twice.
 fn damaged(text: &[u8], damage: &[(usize, u8, u8)]) -> Vec<u8> {
     let mut bytes = text.to_vec();
-    for &(at, how, byte) in damage {
+    for &(at, kind, byte) in damage {
         if bytes.is_empty() {
             break;
         }
         let at = at % bytes.len();
-        match how % 4 {
+        match kind % 4 {
             0 => bytes[at] = byte,
             1 => drop(bytes.drain(at..(at + usize::from(byte)).min(bytes.len()))),
             2 => bytes.insert(at, byte),
@@ -102,14 +102,14 @@ proptest! {
 
     #[test]
     fn rows_in_any_order_make_the_same_site(seed in 0..30_u64, turn in any::<u64>()) {
-        let made = jobs(seed, 60, 1_700_000_000);
-        let mut turned = made.clone();
+        let records = jobs(seed, 60, 1_700_000_000);
+        let mut shuffle_records = records.clone();
         let mut random = <rand_chacha::ChaCha8Rng as rand::SeedableRng>::seed_from_u64(turn);
-        rand::seq::SliceRandom::shuffle(turned.as_mut_slice(), &mut random);
-        let (one, other) = (
-            crate::common::of_text(Style::utc().text(&made), &utc()),
-            crate::common::of_text(Style::utc().shuffled(turn).text(&turned), &utc()),
+        rand::seq::SliceRandom::shuffle(shuffle_records.as_mut_slice(), &mut random);
+        let (first_site, second_site) = (
+            crate::common::of_text(Style::utc().text(&records), &utc()),
+            crate::common::of_text(Style::utc().shuffled(turn).text(&shuffle_records), &utc()),
         );
-        prop_assert_eq!(crate::common::facts(&one), crate::common::facts(&other));
+        prop_assert_eq!(crate::common::facts(&first_site), crate::common::facts(&second_site));
     }
 }

@@ -66,11 +66,11 @@ impl RandomSite {
         }
         let mut parts: Vec<(Vec<usize>, bool)> = Vec::new();
         for at in 0..random.random_range(1..=3_usize) {
-            let all: Vec<usize> = (0..nodes.len()).collect();
+            let indices: Vec<usize> = (0..nodes.len()).collect();
             let own: Vec<usize> = if at == 0 {
-                all
+                indices
             } else {
-                let mut some = all;
+                let mut some = indices;
                 some.shuffle(&mut random);
                 some.truncate(random.random_range(1..=nodes.len()));
                 some.sort_unstable();
@@ -107,7 +107,7 @@ impl RandomSite {
         let like = own[random.random_range(0..own.len())];
         let node = self.nodes[like].clone();
         // As many nodes as there are of the kind, in its partition.
-        let alike: Vec<usize> = own.iter().copied().filter(|&other| features[other] == features[like]).collect();
+        let alike: Vec<usize> = own.iter().copied().filter(|&index| features[index] == features[like]).collect();
         let count = random.random_range(1..=alike.len().min(3)) as u32;
         let each = if *alone { node.cpus } else { random.random_range(1..=node.cpus) };
         let per_cpu = random.random_bool(0.3);
@@ -127,34 +127,34 @@ impl RandomSite {
         let run = run.min(minutes * 60);
         let start = submit + random.random_range(0..8_000);
         let (cpus, state) = (each * count, random.random_range(0..10));
-        let mut chosen = alike;
-        chosen.shuffle(random);
-        chosen.truncate(count as usize);
-        let list: Vec<String> = chosen.iter().map(|node| format!("n{}", node + 1)).collect();
+        let mut picks = alike;
+        picks.shuffle(random);
+        picks.truncate(count as usize);
+        let list: Vec<String> = picks.iter().map(|node| format!("n{}", node + 1)).collect();
         let total = |mb: u64, per_cpu: bool| mb * u64::from(if per_cpu { cpus } else { count });
         let mut tres = format!("cpu={cpus},node={count}");
         if let Some((mb, per_cpu)) = memory {
             let _ = write!(tres, ",mem={}M", total(mb, per_cpu));
         }
         if let Some((kind, n)) = &devices {
-            let all = n * count;
-            let _ = write!(tres, ",gres/gpu={all}");
+            let gpu_total = n * count;
+            let _ = write!(tres, ",gres/gpu={gpu_total}");
             if let Some(kind) = kind {
-                let _ = write!(tres, ",gres/gpu:{kind}={all}");
+                let _ = write!(tres, ",gres/gpu:{kind}={gpu_total}");
             }
         }
         let request =
             memory.map_or("0".to_string(), |(mb, per_cpu)| format!("{mb}M{}", if per_cpu { 'c' } else { 'n' }));
-        let (times, word, held, nodes) = match state {
+        let (times, word, alloc_cpus, nodes) = match state {
             0 => (format!("Unknown|{start}|0"), "CANCELLED by 0", 0, String::new()),
             1 => ("Unknown|Unknown|0".to_string(), "PENDING", 0, String::new()),
             2 => (format!("{start}|Unknown|{run}"), "RUNNING", cpus, list.join(",")),
             _ => (format!("{start}|{}|{run}", start + run), "COMPLETED", cpus, list.join(",")),
         };
-        let alloc = if held > 0 { tres.as_str() } else { "" };
+        let alloc = if alloc_cpus > 0 { tres.as_str() } else { "" };
         let _ = writeln!(
             self.jobs,
-            "{id}|u{}|a|p{part}|{submit}|{submit}|{times}|{minutes}|{word}|{cpus}|{held}|{count}|{count}|{request}|{tres}|{alloc}||{nodes}|{constraint}",
+            "{id}|u{}|a|p{part}|{submit}|{submit}|{times}|{minutes}|{word}|{cpus}|{alloc_cpus}|{count}|{count}|{request}|{tres}|{alloc}||{nodes}|{constraint}",
             id % 3
         );
         self.drawn.insert(id, Drawn { cpus: each, nodes: count, memory, devices, alone: *alone });
@@ -162,21 +162,21 @@ impl RandomSite {
 
     /// The shares of a job that is on these processors.
     pub(crate) fn shares(&self, id: i64, on: &ProcSet, in_turn: bool) -> Vec<NaiveShare> {
-        let drawn = &self.drawn[&id];
+        let draw = &self.drawn[&id];
         let mut first = 0;
         let mut shares = Vec::new();
         for (place, node) in self.nodes.iter().enumerate() {
             let cpus = on.intersection(&ProcSet::from_range(first..first + node.cpus)).len();
             first += node.cpus;
             if cpus > 0 {
-                let memory = drawn.memory.map_or(0, |(mb, per_cpu)| if per_cpu { mb * u64::from(cpus) } else { mb });
-                shares.push(NaiveShare { node: place, cpus, memory, devices: drawn.devices.clone() });
+                let memory = draw.memory.map_or(0, |(mb, per_cpu)| if per_cpu { mb * u64::from(cpus) } else { mb });
+                shares.push(NaiveShare { node: place, cpus, memory, devices: draw.devices.clone() });
             }
         }
         // Whole nodes may be of another size, and of these the first processors are named. A job
         // whose nodes are out for good gets others after a week.
-        if !drawn.alone && in_turn {
-            assert_eq!(shares.len() as u32, drawn.nodes, "job {id} asked for {} nodes of {}", drawn.nodes, drawn.cpus);
+        if !draw.alone && in_turn {
+            assert_eq!(shares.len() as u32, draw.nodes, "job {id} asked for {} nodes of {}", draw.nodes, draw.cpus);
         }
         shares
     }
@@ -260,7 +260,7 @@ impl SiteRules {
 
     fn draw_limits(&mut self, conf: &str, random: &mut ChaCha8Rng) {
         let (licences, mut limits) = (self.licences, Vec::new());
-        let none = NaiveLimit {
+        let template = NaiveLimit {
             each_user: false,
             accounts: None,
             qos: None,
@@ -273,21 +273,21 @@ impl SiteRules {
             random.random_bool(chance).then(|| limits.push(NaiveLimit { most, ..limit }))?;
             Some(most)
         };
-        let of_user = NaiveLimit { each_user: true, qos: Some("normal"), ..none.clone() };
+        let of_user = NaiveLimit { each_user: true, qos: Some("normal"), ..template.clone() };
         let normal = draw(0.6, 16, of_user).map_or(String::new(), |most| format!("cpu={most}"));
-        let of_gpus = NaiveLimit { qos: Some("small"), amount: LimitedAmount::Gpus, ..none.clone() };
+        let of_gpus = NaiveLimit { qos: Some("small"), amount: LimitedAmount::Gpus, ..template.clone() };
         let of_type = NaiveLimit { amount: LimitedAmount::GpusOfA, ..of_gpus.clone() };
         let mut small: Vec<String> = draw(0.6, 4, of_gpus).map(|most| format!("gres/gpu={most}")).into_iter().collect();
         small.extend(draw(0.4, 3, of_type).map(|most| format!("gres/gpu:a={most}")));
         let small = small.join(",");
         let of_door =
-            NaiveLimit { each_user: true, partition: Some("p1"), amount: LimitedAmount::Jobs, ..none.clone() };
+            NaiveLimit { each_user: true, partition: Some("p1"), amount: LimitedAmount::Jobs, ..template.clone() };
         let door = draw(0.5, 3, of_door).map_or(String::new(), |most| most.to_string());
-        let of_both = NaiveLimit { accounts: Some(&["a", "b"]), ..none.clone() };
+        let of_both = NaiveLimit { accounts: Some(&["a", "b"]), ..template.clone() };
         let above = draw(0.5, 40, of_both).map_or(String::new(), |most| format!("cpu={most}"));
-        let minutes = NaiveLimit { accounts: Some(&["a", "b"]), amount: LimitedAmount::CpuSeconds, ..none.clone() };
+        let minutes = NaiveLimit { accounts: Some(&["a", "b"]), amount: LimitedAmount::CpuSeconds, ..template.clone() };
         let minutes_limit = draw(0.5, 4_000, minutes).map_or(String::new(), |most| format!("cpu={most}"));
-        let of_child = NaiveLimit { accounts: Some(&["b"]), amount: LimitedAmount::Jobs, ..none };
+        let of_child = NaiveLimit { accounts: Some(&["b"]), amount: LimitedAmount::Jobs, ..template };
         let child = draw(0.5, 5, of_child).map_or(String::new(), |most| most.to_string());
         let in_minutes = limits.iter_mut().filter(|limit| limit.amount == LimitedAmount::CpuSeconds);
         in_minutes.for_each(|limit| limit.most *= 60);
@@ -300,11 +300,11 @@ impl SiteRules {
         for user in 0..3 {
             let _ = write!(self.accounts, "a|u{user}||1|||\nb|u{user}||1|||\n");
         }
-        let enforced = "AccountingStorageType=accounting_storage/slurmdbd\nPriorityType=priority/multifactor\n\
+        let enforcement = "AccountingStorageType=accounting_storage/slurmdbd\nPriorityType=priority/multifactor\n\
                         AccountingStorageEnforce=associations,limits,qos\n";
         let licences = if licences > 0 { format!("Licenses=sim:{licences}\n") } else { String::new() };
         self.conf = conf.replace("PartitionName=p1 ", "PartitionName=p1 QOS=door ");
-        self.conf = self.conf.replace("GresTypes=gpu\n", &format!("GresTypes=gpu\n{enforced}{licences}"));
+        self.conf = self.conf.replace("GresTypes=gpu\n", &format!("GresTypes=gpu\n{enforcement}{licences}"));
     }
 
     fn draw_job(&mut self, row: &str, random: &mut ChaCha8Rng) {

@@ -62,22 +62,22 @@ fn a_wrong_file_is_named_in_a_few_lines() {
     let mut messages = String::new();
     for (at, (contents, first, advice)) in WRONG.iter().enumerate() {
         let file = folder.write(&format!("wrong-{at}"), contents);
-        let told = try_import(&[file], &utc()).map(|site| site.len()).expect_err("refused").to_string();
-        let line = told.lines().next().unwrap_or_default();
-        assert!(line.contains(first) && line.contains(&format!("wrong-{at}")), "{first}: {told}");
-        assert!(told.contains(advice) && told.lines().count() <= 5, "{first}: {told}");
+        let message = try_import(&[file], &utc()).map(|site| site.len()).expect_err("refused").to_string();
+        let line = message.lines().next().unwrap_or_default();
+        assert!(line.contains(first) && line.contains(&format!("wrong-{at}")), "{first}: {message}");
+        assert!(message.contains(advice) && message.lines().count() <= 5, "{first}: {message}");
         messages.push_str(&format!(
             "{}\n\n",
-            told.replace(&format!("{}/", folder.path("").display().to_string().trim_end_matches('/')), "")
+            message.replace(&format!("{}/", folder.path("").display().to_string().trim_end_matches('/')), "")
         ));
     }
     assert!(WRONG.len() >= 30);
     // Where a message is to be another, copy what was written beside the tests.
-    let known = include_str!("refusals.txt");
-    if messages != known {
+    let reference = include_str!("refusals.txt");
+    if messages != reference {
         let new = Path::new(env!("CARGO_TARGET_TMPDIR")).join("refusals.txt");
         std::fs::write(&new, &messages).expect("written");
-        let differ = messages.lines().zip(known.lines()).find(|(new, old)| new != old);
+        let differ = messages.lines().zip(reference.lines()).find(|(new, old)| new != old);
         panic!("messages differ from tests/it/refusals.txt, first {differ:?}; the new ones: {}", new.display());
     }
 }

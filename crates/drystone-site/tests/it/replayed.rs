@@ -46,7 +46,7 @@ fn simulated(workload: &Workload, policy: &str) -> Vec<Made> {
     let spec: PolicySpec = policy.parse().expect("a policy");
     let mut starts = Starts::default();
     Experiment::new(&spec, workload).for_metrics(&[], JobSelection::All).run(&mut starts).expect("simulated");
-    let mut all: Vec<Made> = (starts.0.iter())
+    let mut records: Vec<Made> = (starts.0.iter())
         .map(|&(id, start)| {
             let (job, truth) = (workload.job(id), &workload.truth()[id.index()]);
             let (submit, start) = (BEGIN + job.submit.0, BEGIN + start.0);
@@ -56,15 +56,15 @@ fn simulated(workload: &Workload, policy: &str) -> Vec<Made> {
             }
         })
         .collect();
-    all.sort_by_key(|made| made.id);
-    all
+    records.sort_by_key(|record| record.id);
+    records
 }
 
 const CONF: &str = "ClusterName=made\nNodeName=n1 CPUs=64\nPartitionName=batch Nodes=n1 Default=YES MaxTime=INFINITE\n";
 
-fn site_of(made: &[Made], options: ImportOptions) -> Site {
+fn site_of(records: &[Made], options: ImportOptions) -> Site {
     let folder = Folder::new();
-    let dump = folder.write("jobs.psv", Style::utc().text(made));
+    let dump = folder.write("jobs.psv", Style::utc().text(records));
     let conf = folder.write("slurm.conf", CONF);
     imported(&[dump], &ImportOptions { machine: vec![conf], ..options })
 }
@@ -85,50 +85,50 @@ fn held_against(site: &Site, policy: &str) -> Fidelity {
     measure_fidelity(site, &settings).unwrap_or_else(|error| panic!("{error}: {:?}", site.manifest.window))
 }
 
-fn assert_perfect(found: &Fidelity, least: u64, what: &str) {
-    let errors = &found.pools[0].errors;
-    assert!(errors.jobs >= least, "{what}: {} jobs", errors.jobs);
-    assert_eq!((errors.mean_distance, errors.within_minute), (Some(0.0), Some(1.0)), "{what}");
-    assert_eq!((errors.wasserstein, errors.kolmogorov_smirnov), (Some(0.0), Some(0.0)), "{what}");
-    assert_eq!((errors.recorded_mean, errors.signed_median), (errors.replayed_mean, Some(0.0)), "{what}");
+fn assert_perfect(fidelity: &Fidelity, least: u64, label: &str) {
+    let errors = &fidelity.pools[0].errors;
+    assert!(errors.jobs >= least, "{label}: {} jobs", errors.jobs);
+    assert_eq!((errors.mean_distance, errors.within_minute), (Some(0.0), Some(1.0)), "{label}");
+    assert_eq!((errors.wasserstein, errors.kolmogorov_smirnov), (Some(0.0), Some(0.0)), "{label}");
+    assert_eq!((errors.recorded_mean, errors.signed_median), (errors.replayed_mean, Some(0.0)), "{label}");
 }
 
 #[test]
 fn the_policy_that_made_a_schedule_replays_it_start_by_start() {
     for (policy, seed) in ["easy", "fcfs", "conservative", "easy(order=sjf,backfill=sjf)"].into_iter().zip(1..) {
-        let made = simulated(&workload(seed, 1_500), policy);
-        let site = site_of(&made, utc());
+        let records = simulated(&workload(seed, 1_500), policy);
+        let site = site_of(&records, utc());
         assert_eq!(site.manifest.pools[0].units, PROCS);
-        let found = held_against(&site, policy);
-        assert_perfect(&found, 1_500, policy);
-        let happened = &found.pools[0].as_happened;
-        assert_eq!((happened.over_capacity, happened.nodes_twice), (0.0, Some(0.0)), "{policy}");
+        let fidelity = held_against(&site, policy);
+        assert_perfect(&fidelity, 1_500, policy);
+        let summary = &fidelity.pools[0].as_happened;
+        assert_eq!((summary.over_capacity, summary.nodes_twice), (0.0, Some(0.0)), "{policy}");
         if policy != "fcfs" {
-            let other = held_against(&site, "fcfs");
-            assert!(other.pools[0].errors.mean_distance > Some(60.0), "another policy differs from it");
+            let rival = held_against(&site, "fcfs");
+            assert!(rival.pools[0].errors.mean_distance > Some(60.0), "another policy differs from it");
         }
     }
 }
 
 #[test]
 fn a_window_cut_anywhere_starts_with_what_is_there_and_goes_on_the_same() {
-    let made = simulated(&workload(7, 1_200), "easy");
+    let records = simulated(&workload(7, 1_200), "easy");
     // While jobs arrive: only waits of jobs that arrive within a window are compared.
-    let last = made.iter().map(|made| made.submit).max().expect("a job");
-    let first = made[0].submit;
+    let last = records.iter().map(|record| record.submit).max().expect("a job");
+    let first = records[0].submit;
     let mut warm = 0;
     for cut in [5, 23, 40, 61, 77] {
         let from = first + (last - first) * cut / 100;
-        let site = site_of(&made, ImportOptions { from: Some(from.to_string()), ..utc() });
-        let there = (site.manifest.window.running_at_start, site.manifest.window.queued_at_start);
-        let runs = made.iter().filter(|m| m.start < Some(from) && m.end > Some(from)).count() as u64;
-        let waits = made.iter().filter(|m| m.submit < from && m.start >= Some(from)).count() as u64;
-        assert_eq!(there, (runs, waits), "at {cut} %");
+        let site = site_of(&records, ImportOptions { from: Some(from.to_string()), ..utc() });
+        let counts = (site.manifest.window.running_at_start, site.manifest.window.queued_at_start);
+        let runs = records.iter().filter(|m| m.start < Some(from) && m.end > Some(from)).count() as u64;
+        let waits = records.iter().filter(|m| m.submit < from && m.start >= Some(from)).count() as u64;
+        assert_eq!(counts, (runs, waits), "at {cut} %");
         warm += waits;
         assert_perfect(&held_against(&site, "easy"), 100, &format!("from {cut} %"));
         let until = first + (last - first) * (cut + 20) / 100;
-        let both = ImportOptions { from: Some(from.to_string()), until: Some(until.to_string()), ..utc() };
-        assert_perfect(&held_against(&site_of(&made, both), "easy"), 50, &format!("{cut} to {} %", cut + 20));
+        let options = ImportOptions { from: Some(from.to_string()), until: Some(until.to_string()), ..utc() };
+        assert_perfect(&held_against(&site_of(&records, options), "easy"), 50, &format!("{cut} to {} %", cut + 20));
     }
     assert!(warm > 20, "some windows begin with a queue: {warm}");
 }
@@ -169,12 +169,12 @@ fn pools_that_share_no_node_are_simulated_side_by_side_as_each_alone() {
             let pool_result = Experiment::new(&spec, &alone.workload)
                 .with_outages(Some(outages))
                 .with_metrics(MetricsConfig::default());
-            let one = pool_result.run(&mut ()).expect("simulated").expect("to the end");
-            let measured = &side.pools[usize::from(pool)];
-            assert_eq!(measured.name, alone.name);
-            assert_eq!(measured.report.measures, one.report.measures, "{policy}, {}", alone.name);
-            assert_eq!(measured.report.machine, one.report.machine, "{policy}, {}", alone.name);
-            jobs += one.report.trimmed.kept;
+            let lone_result = pool_result.run(&mut ()).expect("simulated").expect("to the end");
+            let entry = &side.pools[usize::from(pool)];
+            assert_eq!(entry.name, alone.name);
+            assert_eq!(entry.report.measures, lone_result.report.measures, "{policy}, {}", alone.name);
+            assert_eq!(entry.report.machine, lone_result.report.machine, "{policy}, {}", alone.name);
+            jobs += lone_result.report.trimmed.kept;
         }
         assert_eq!(side.report.trimmed.kept, jobs, "{policy}: the whole counts every pool's jobs");
     }
@@ -183,8 +183,8 @@ fn pools_that_share_no_node_are_simulated_side_by_side_as_each_alone() {
 #[test]
 fn a_simulated_slurm_is_replayed_within_its_own_noise_where_jobs_are_alike() {
     let Some(dump) = shared("simulated-by-slurm/usc-job0.sacct.gz") else { return };
-    let Some(other) = shared("simulated-by-slurm/usc-job1.sacct.gz") else { return };
-    let (site, again) = (imported(&[dump], &utc()), imported(&[other], &utc()));
+    let Some(second_dump) = shared("simulated-by-slurm/usc-job1.sacct.gz") else { return };
+    let (site, again) = (imported(&[dump], &utc()), imported(&[second_dump], &utc()));
     let settings = FidelitySettings {
         policy: "easy".parse().expect("a policy"),
         seeds: 2,
@@ -203,7 +203,7 @@ fn a_simulated_slurm_is_replayed_within_its_own_noise_where_jobs_are_alike() {
     assert_eq!(pool.as_happened.over_capacity, 0.0);
     // Slurm repeats itself for 97 of 100 jobs; EASY stands for it for 8 of 10 at least, and no
     // better than Slurm for itself.
-    let repeated = pool.repetitions[0].errors.within_minute.expect("jobs in both");
-    let replayed = pool.errors.within_minute.expect("jobs");
-    assert!(repeated > 0.97 && replayed > 0.8 && replayed < repeated, "{replayed} and {repeated}");
+    let repetition = pool.repetitions[0].errors.within_minute.expect("jobs in both");
+    let replay = pool.errors.within_minute.expect("jobs");
+    assert!(repetition > 0.97 && replay > 0.8 && replay < repetition, "{replay} and {repetition}");
 }

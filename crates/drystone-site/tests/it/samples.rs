@@ -7,8 +7,8 @@ use std::process::Command;
 
 /// A Python with pandas and DuckDB.
 fn python() -> Option<String> {
-    if let Ok(given) = std::env::var("DRYSTONE_READERS") {
-        return Some(given);
+    if let Ok(program) = std::env::var("DRYSTONE_READERS") {
+        return Some(program);
     }
     let imports = Command::new("python3").args(["-c", "import pandas, duckdb"]).output();
     if imports.is_ok_and(|o| o.status.success()) {
@@ -28,9 +28,9 @@ fn counted(kind: &str, dump: &Path, options: &ImportOptions) -> (Site, Option<[u
     write_folder(&site, &path, &|_| {}).expect("written");
     let script = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/it/counts.py");
     let read = Command::new(python).args([script, kind]).arg(dump).arg(&path).output().expect("Python runs");
-    let told = String::from_utf8_lossy(&read.stdout);
+    let output = String::from_utf8_lossy(&read.stdout);
     assert!(read.status.success(), "{}: {}", dump.display(), String::from_utf8_lossy(&read.stderr));
-    let counts: Vec<u64> = told.split_whitespace().map(|n| n.parse().expect("a number")).collect();
+    let counts: Vec<u64> = output.split_whitespace().map(|n| n.parse().expect("a number")).collect();
     (site, Some([counts[0], counts[1], counts[2]]))
 }
 
@@ -101,8 +101,8 @@ fn json_of_three_versions() {
         let site = imported(&[dump], &ImportOptions::default());
         assert_eq!((site.manifest.rows, site.len()), (2, 2));
         // One lost its node, and its record its end: 20,615 seconds of run time say it.
-        let lost = site.jobs().find(|job| job.id == Some(10)).expect("job 10");
-        assert_eq!((lost.start, lost.end), (Some(1_680_193_504), Some(1_680_193_504 + 20_615)));
+        let job = site.jobs().find(|job| job.id == Some(10)).expect("job 10");
+        assert_eq!((job.start, job.end), (Some(1_680_193_504), Some(1_680_193_504 + 20_615)));
         assert_eq!(rule(&site, "derived"), (0, 1));
     }
 }
@@ -145,12 +145,12 @@ fn records_of_pbs_and_torque() {
             .map(|job| (job.attempt, job.kind.name(), job.eligible))
             .collect();
         assert_eq!(again, [(1, "ran", Some(1_744_751_276)), (2, "waiting", Some(1_744_751_698))]);
-        let told = site
+        let has_warning = site
             .manifest
             .warnings
             .iter()
             .any(|text| text.contains("delete, abort or change and that have no other record: 3;"));
-        assert!(told, "{:?}", site.manifest.warnings);
+        assert!(has_warning, "{:?}", site.manifest.warnings);
         let job = site.jobs().find(|job| job.id == Some(4_413_086)).expect("job 4413086");
         assert_eq!((job.submit, job.start, job.cpus, job.gpus), (1_744_817_013, Some(1_744_817_058), Some(1), Some(1)));
     }
@@ -171,27 +171,27 @@ fn a_log_comes_back_as_it_was() {
     let names = ["KTH-SP2-1996-2.1-cln.swf.gz", "SDSC-SP2-1998-4.2-cln.swf.gz", "CTC-SP2-1996-3.1-cln.swf.gz"];
     let default = || Path::new(env!("CARGO_MANIFEST_DIR")).join("../../../shared");
     let traces = std::env::var_os("DRYSTONE_SHARED").map_or_else(default, std::path::PathBuf::from).join("traces");
-    let mut seen = 0;
+    let mut log_count = 0;
     for log in names.iter().map(|name| traces.join(name)).filter(|log| log.exists()) {
         let site = imported(std::slice::from_ref(&log), &ImportOptions::default());
         let (_folder, site) = crate::common::through_folder(&site);
-        let mut written = Vec::new();
-        std::io::Read::read_to_end(&mut site.into_log(0), &mut written).expect("read");
+        let mut output = Vec::new();
+        std::io::Read::read_to_end(&mut site.into_log(0), &mut output).expect("read");
         let mut original = Vec::new();
-        let mut unpacked = flate2::read::MultiGzDecoder::new(std::fs::File::open(&log).expect("a log"));
-        std::io::Read::read_to_end(&mut unpacked, &mut original).expect("read");
+        let mut decoder = flate2::read::MultiGzDecoder::new(std::fs::File::open(&log).expect("a log"));
+        std::io::Read::read_to_end(&mut decoder, &mut original).expect("read");
         let records = |bytes: &[u8]| -> Vec<drystone::log::swf::SwfRecord> {
             let mut reader = drystone::log::swf::SwfReader::new(bytes, "log").expect("a log");
-            let mut all = Vec::new();
+            let mut list = Vec::new();
             while let Some(record) = reader.read_record().expect("a record") {
-                all.push(drystone::log::swf::SwfRecord { line: 0, ..record });
+                list.push(drystone::log::swf::SwfRecord { line: 0, ..record });
             }
-            all
+            list
         };
-        assert_eq!(records(&written), records(&original), "{}", log.display());
-        seen += 1;
+        assert_eq!(records(&output), records(&original), "{}", log.display());
+        log_count += 1;
     }
-    if seen == 0 {
+    if log_count == 0 {
         eprintln!("SKIPPED: no log in {} (set DRYSTONE_SHARED)", traces.display());
     }
 }
@@ -204,19 +204,19 @@ fn a_dump_that_pandas_wrote_again_holds_the_same_jobs() {
     let script = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/it/frames.py");
     let wrote = Command::new(python).arg(script).arg(&dump).arg(folder.path("")).output().expect("Python runs");
     assert!(wrote.status.success(), "{}", String::from_utf8_lossy(&wrote.stderr));
-    let told = |site: &Site| -> Vec<_> {
-        let one = |job: drystone_site::SiteJob<'_>| {
-            let who = (job.user.to_string(), job.account.to_string(), job.partition.to_string());
-            (job.id, job.submit, job.start, job.end, job.cpus, job.limit, who)
+    let facts_of = |site: &Site| -> Vec<_> {
+        let fact_of = |job: drystone_site::SiteJob<'_>| {
+            let owner = (job.user.to_string(), job.account.to_string(), job.partition.to_string());
+            (job.id, job.submit, job.start, job.end, job.cpus, job.limit, owner)
         };
-        site.jobs().map(one).collect()
+        site.jobs().map(fact_of).collect()
     };
-    let expected = told(&imported(&[dump], &utc()));
+    let expected = facts_of(&imported(&[dump], &utc()));
     let names = String::from_utf8_lossy(&wrote.stdout).into_owned();
     assert!(names.lines().count() >= 5, "{names}");
     for name in names.lines() {
         let site = imported(&[folder.path(name)], &utc());
         assert_eq!((site.manifest.bad_rows, rule(&site, "field").0), (0, 0), "{name}");
-        assert!(told(&site) == expected, "{name}: other jobs than the dump has");
+        assert!(facts_of(&site) == expected, "{name}: other jobs than the dump has");
     }
 }

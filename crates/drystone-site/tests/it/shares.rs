@@ -30,20 +30,20 @@ fn jobs_that_still_run_count_up_to_the_end_of_the_records() {
     assert_eq!(work(&site), (4 * 10 + 8 * 5 + 2) * hour);
     assert_eq!(work_of(&site, "running"), (8 * 5 + 2) * hour);
     // An expected end is none, and a suspended job holds its processors.
-    for other in [
+    for row in [
         "2|a|1700000000|1700018000|1700099999|0|RUNNING|900|8|n2",
         "2|a|1700000000|1700018000|Unknown|0|SUSPENDED|900|8|n2",
     ] {
-        let text = text.replace("2|a|1700000000|1700018000|Unknown|0|RUNNING|900|8|n2", other);
-        assert_eq!(work(&of_text(&text, &utc())), (4 * 10 + 8 * 5 + 2) * hour, "{other}");
+        let text = text.replace("2|a|1700000000|1700018000|Unknown|0|RUNNING|900|8|n2", row);
+        assert_eq!(work(&of_text(&text, &utc())), (4 * 10 + 8 * 5 + 2) * hour, "{row}");
     }
 }
 
 #[test]
 fn an_import_has_the_core_hours_of_its_waits() {
     for seed in 0..6 {
-        let all = jobs(seed, 120, 1_700_000_000);
-        for text in [Style::utc().text(&all), json(&all, false), pbs(&all), jobcomp(&all)] {
+        let records = jobs(seed, 120, 1_700_000_000);
+        for text in [Style::utc().text(&records), json(&records, false), pbs(&records), jobcomp(&records)] {
             let site = of_text(text, &utc());
             let hours = measure_waits(&site, &WaitsOptions::default()).all.core_hours;
             let own = work(&site) as f64 / 3_600.0;
@@ -55,16 +55,16 @@ fn an_import_has_the_core_hours_of_its_waits() {
 #[test]
 fn no_rule_is_about_more_than_all_core_hours() {
     for seed in 10..18 {
-        let all = jobs(seed, 120, 1_700_000_000);
-        let text = Style::utc().text(&all);
+        let records = jobs(seed, 120, 1_700_000_000);
+        let text = Style::utc().text(&records);
         let (head, rows) = text.split_once('\n').expect("lines");
         // Rows twice, rows that cannot be read, a second dump of the same month.
         let spoilt: String = rows.lines().take(9).map(|row| row.replacen('|', "|x", 1) + "\n").collect();
         for text in [text.clone(), format!("{text}{rows}"), format!("{head}\n{spoilt}{rows}{head}\n{rows}")] {
             let site = of_text(text, &utc());
-            let lost = |effect: RuleEffect| matches!(effect, RuleEffect::Bad | RuleEffect::Dropped);
+            let is_loss = |effect: RuleEffect| matches!(effect, RuleEffect::Bad | RuleEffect::Dropped);
             let lost: u64 =
-                site.manifest.rules.iter().filter(|rule| lost(rule.effect)).map(|rule| rule.core_seconds).sum();
+                site.manifest.rules.iter().filter(|rule| is_loss(rule.effect)).map(|rule| rule.core_seconds).sum();
             for rule in &site.manifest.rules {
                 assert!(rule.core_seconds <= work(&site) + lost, "{seed}: {} {}", rule.name, rule.core_seconds);
             }

@@ -141,8 +141,8 @@ fn tables_with_the_names_of_pbs_have_its_numbers() {
                 11.srv,bob,q,1700000000,1700000600,1700001200,36,1,00:30:00,00:10:00\n";
     let (line, site) = text_by_own_line(text);
     assert_eq!(line, "JobKey,User,Partition,Submit,Start,End,ReqCPUS,ReqNodes,Timelimit,ElapsedRaw");
-    let found: Vec<_> = site.jobs().map(|job| (job.run, job.limit)).collect();
-    assert_eq!(found, [(Some(3_600), 7_200), (Some(600), 1_800)]);
+    let rows: Vec<_> = site.jobs().map(|job| (job.run, job.limit)).collect();
+    assert_eq!(rows, [(Some(3_600), 7_200), (Some(600), 1_800)]);
     // Numbers of jobs beside steps stay numbers.
     let text = "JobID,User,Submit,Start,End,NCPUS\n10,ann,1700000000,1700000060,1700003660,72\n10.batch,ann,1700000000,1700000060,1700003660,72\n";
     assert_eq!(of_text(text, &utc()).len(), 1);
@@ -157,9 +157,9 @@ fn a_history_parted_by_blanks_is_known() {
     let error = error_of(text, &utc());
     assert_eq!(own_line(&error), "htcondor", "{error}");
     let site = of_text(text, &with_columns("htcondor"));
-    let mut found: Vec<_> = site.jobs().map(|job| (job.of, job.task, job.run, job.kind)).collect();
-    found.sort_unstable_by_key(|(of, task, ..)| (*of, *task));
-    let runs: Vec<_> = found.iter().map(|(.., run, kind)| (*run, *kind)).collect();
+    let mut rows: Vec<_> = site.jobs().map(|job| (job.of, job.task, job.run, job.kind)).collect();
+    rows.sort_unstable_by_key(|(of, task, ..)| (*of, *task));
+    let runs: Vec<_> = rows.iter().map(|(.., run, kind)| (*run, *kind)).collect();
     assert_eq!(runs[..2], [(Some(3_600), SiteJobFate::Ran), (Some(90), SiteJobFate::Ran)]);
     assert!(!runs[2].1.has_start());
 }
@@ -287,13 +287,13 @@ fn columns_that_centres_published() {
                 u3,a2,893981000,893990100,893993700,normal,50000,3600,16,-1\n";
     let (line, site) = text_by_own_line(text);
     assert_eq!(line, "User,ACCOUNT,Submit,Start,End,Partition,-,ElapsedRaw,NODES,-");
-    let found: Vec<_> = site.jobs().map(|job| (job.submit, job.start, job.nodes, job.user.to_string())).collect();
+    let rows: Vec<_> = site.jobs().map(|job| (job.submit, job.start, job.nodes, job.user.to_string())).collect();
     let right = [
         (893_980_000, 893_980_100, 2, "u1"),
         (893_980_200, 893_980_200, 1, "u2"),
         (893_981_000, 893_990_100, 16, "u3"),
     ];
-    assert_eq!(found, right.map(|(submit, start, nodes, user)| (submit, Some(start), Some(nodes), user.to_string())));
+    assert_eq!(rows, right.map(|(submit, start, nodes, user)| (submit, Some(start), Some(nodes), user.to_string())));
     assert_eq!(rule(&site, "no-submit").1, 1);
     // Records of Torque as a table, of the Jackson Laboratory: requests are no nodes, times have
     // one letter before them, and lengths are hours.
@@ -379,6 +379,6 @@ fn parquet_is_read_in_the_compressions_that_others_write() {
         assert_eq!(runs(&site), [Some(600), Some(60)], "{compression:?}");
     }
     // Of another the codec is named: the number of LZ4_RAW in place of that of snappy.
-    let told = try_import(&[folder.write("cut.parquet", b"PAR1 and nothing else PAR1")], &utc());
-    assert!(told.map(|site| site.len()).expect_err("cut").to_string().contains("cut.parquet"));
+    let outcome = try_import(&[folder.write("cut.parquet", b"PAR1 and nothing else PAR1")], &utc());
+    assert!(outcome.map(|site| site.len()).expect_err("cut").to_string().contains("cut.parquet"));
 }

@@ -409,9 +409,9 @@ fn every_table_with_a_name_is_known_and_read() {
         let rows: Vec<String> = (0..10).map(right.row).collect();
         let head = if right.header.is_empty() { String::new() } else { format!("{}\n", right.header) };
         let text = format!("{head}{}\n", rows.join("\n"));
-        let told = error_of(&text, &crate::common::utc());
-        assert_eq!(own_line(&told), right.name, "{told}");
-        assert!(told.contains("10 jobs") && told.lines().count() <= 5, "{told}");
+        let message = error_of(&text, &crate::common::utc());
+        assert_eq!(own_line(&message), right.name, "{message}");
+        assert!(message.contains("10 jobs") && message.lines().count() <= 5, "{message}");
         let site = of_text(&text, &with_columns(right.name));
         assert_eq!((site.len(), site.manifest.bad_rows), (10, 0), "{}", right.name);
         for (job, n) in site.jobs().zip(0..) {
@@ -422,14 +422,14 @@ fn every_table_with_a_name_is_known_and_read() {
 
 #[test]
 fn columns_of_a_known_table_stand_in_any_order() {
-    let shuffled = |row: String| {
+    let reverse_row = |row: String| {
         let mut fields: Vec<&str> = row.split(',').collect();
         fields.reverse();
         fields.join(",")
     };
     for right in TABLES.iter().filter(|right| ["helios", "oar", "htcondor", "kestrel"].contains(&right.name)) {
-        let rows: Vec<String> = (0..10).map(right.row).map(shuffled).collect();
-        let text = format!("{}\n{}\n", shuffled(right.header.to_string()), rows.join("\n"));
+        let rows: Vec<String> = (0..10).map(right.row).map(reverse_row).collect();
+        let text = format!("{}\n{}\n", reverse_row(right.header.to_string()), rows.join("\n"));
         assert_eq!(own_line(&error_of(&text, &crate::common::utc())), right.name);
         let site = of_text(&text, &with_columns(right.name));
         site.jobs().zip(0..).for_each(|(job, n)| check(&job, n, right));

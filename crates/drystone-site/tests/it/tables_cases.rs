@@ -7,8 +7,8 @@ use std::path::PathBuf;
 /// A file of the shared cases; says so where there are none.
 fn case(path: &str) -> Option<PathBuf> {
     let default = || std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("../../../shared");
-    let shared = std::env::var_os("DRYSTONE_SHARED").map_or_else(default, PathBuf::from);
-    let file = shared.join("cases/accounting-2").join(path);
+    let root = std::env::var_os("DRYSTONE_SHARED").map_or_else(default, PathBuf::from);
+    let file = root.join("cases/accounting-2").join(path);
     if !file.exists() {
         eprintln!("SKIPPED: {} is missing (set DRYSTONE_SHARED)", file.display());
         return None;
@@ -114,8 +114,11 @@ fn a_history_of_htcondor_has_all_its_jobs() {
     assert_eq!((site.len(), site.jobs().filter(|job| job.task == Some(1)).count()), (3, 1));
     let site = imported(&[case("05/history.json").expect("shared")], &with_columns("htcondor"));
     assert_eq!(runs(&site), [Some(3_600), Some(10)]);
-    let told = error("05/history.txt").expect("shared");
-    assert!(told.contains("HTCondor") && told.contains("ProcId") && told.contains("--columns htcondor"), "{told}");
+    let message = error("05/history.txt").expect("shared");
+    assert!(
+        message.contains("HTCondor") && message.contains("ProcId") && message.contains("--columns htcondor"),
+        "{message}"
+    );
     // Equal rows of one user and number in a dump of sacct are one job.
     let text = "JobID|User|Submit|Start|End|State|AllocCPUS\n1|a|1700000000|1700000010|1700000100|COMPLETED|4\n\
                 1|a|1700000000|1700000010|1700000100|COMPLETED|4\n";
@@ -151,9 +154,9 @@ fn lists_of_other_schedulers_are_known_by_their_names() {
 
 #[test]
 fn a_column_that_says_another_thing_is_not_taken() {
-    if let Some(told) = error("17/view_accounting.csv") {
-        let line = own_line(&told);
-        assert!(told.contains("no column says how many processors or nodes"), "{told}");
+    if let Some(message) = error("17/view_accounting.csv") {
+        let line = own_line(&message);
+        assert!(message.contains("no column says how many processors or nodes"), "{message}");
         assert!(!line.contains("CPUS") && !line.contains("imelimit"), "{line}");
     }
     // Seconds of processors are no processors, a wait is no queue, waits in minutes no run times.
@@ -164,15 +167,15 @@ fn a_column_that_says_another_thing_is_not_taken() {
     assert_eq!((limits(&site), cpus(&site)), (vec![1_800, 3_600, 3_600], vec![Some(2), Some(2), Some(1)]));
     // Two columns that say the same in other numbers are a question.
     let text = "id,begin,finish,cores,processors\n1,1700000000,1700000600,4,8\n2,1700000000,1700000700,2,4\n";
-    let told = error_of(text, &utc());
-    assert!(told.contains("`cores` or `processors`?"), "{told}");
+    let message = error_of(text, &utc());
+    assert!(message.contains("`cores` or `processors`?"), "{message}");
 }
 
 #[test]
 fn files_of_programs_for_people_get_one_sentence() {
     for name in ["18/qstat.json", "18/qstat.txt"] {
-        let Some(told) = error(name) else { return };
-        assert!(told.contains("qstat") && told.contains("server_priv/accounting"), "{told}");
+        let Some(message) = error(name) else { return };
+        assert!(message.contains("qstat") && message.contains("server_priv/accounting"), "{message}");
     }
     let folder = case("28/dump").expect("shared");
     for beside in [None, case("18/qstat.json")] {
@@ -181,15 +184,15 @@ fn files_of_programs_for_people_get_one_sentence() {
         assert_eq!((site.len(), site.job_at(0).cpus), (1, Some(8)));
         assert!(site.manifest.warnings.iter().any(|text| text.contains("qstat")), "{:?}", site.manifest.warnings);
     }
-    let told = error("15/wide.psv").expect("shared");
-    assert!(told.contains("Too wide of a date range in query") && told.lines().count() < 4, "{told}");
+    let message = error("15/wide.psv").expect("shared");
+    assert!(message.contains("Too wide of a date range in query") && message.lines().count() < 4, "{message}");
     assert!(error("15/fatal.psv").expect("shared").contains("ReqGRES is deprecated"));
     assert!(error("15/disabled.psv").expect("shared").contains("accounting is off"));
     assert!(error("15/empty.psv").expect("shared").contains("empty"));
     assert!(error("15/header-only.psv").expect("shared").contains("only a line that names columns"));
     assert!(error("21/pods.json").expect("shared").contains("Kubernetes"));
-    let told = error("24/drevt.csv").expect("shared");
-    assert!(!told.contains("header") && told.contains("no column says when jobs started"), "{told}");
+    let message = error("24/drevt.csv").expect("shared");
+    assert!(!message.contains("header") && message.contains("no column says when jobs started"), "{message}");
 }
 
 #[test]
@@ -197,8 +200,8 @@ fn dates_of_digits_and_names_given_twice() {
     if let Some(site) = read("26/ymd.csv") {
         assert_eq!((site.job_at(0).submit, site.job_at(1).run), (1_640_995_200, Some(3 * 86_400)));
         let file = case("26/dup.csv").expect("shared");
-        let told = try_import(&[file], &with_columns("JobID,Submit,Start,End,AllocCPUS,AllocCPUS"));
-        assert!(told.map(|site| site.len()).expect_err("twice").to_string().contains("`AllocCPUS` is named twice"));
+        let outcome = try_import(&[file], &with_columns("JobID,Submit,Start,End,AllocCPUS,AllocCPUS"));
+        assert!(outcome.map(|site| site.len()).expect_err("twice").to_string().contains("`AllocCPUS` is named twice"));
         let site = read("26/ymdhms.csv").expect("shared");
         assert_eq!((site.job_at(0).submit, site.job_at(0).run), (1_641_031_200, Some(3_600)));
     }
@@ -239,9 +242,9 @@ fn what_is_kept_of_an_anonymous_site_is_listed() {
     for job in site.jobs() {
         assert!(!job.reason.contains("secret"), "{}", job.reason);
     }
-    let all = messages.join("\n");
-    for kept in ["secretfeat", "secretpart", "secretlic", "secretgpu"] {
-        assert!(all.contains(kept), "{all}");
+    let text = messages.join("\n");
+    for word in ["secretfeat", "secretpart", "secretlic", "secretgpu"] {
+        assert!(text.contains(word), "{text}");
     }
 }
 
@@ -270,13 +273,13 @@ fn what_is_kept_beside_the_jobs_is_listed() {
         accounts: folder("assoc.txt").into_iter().collect(),
         ..utc()
     };
-    let (kept, told) = secrets(imported(std::slice::from_ref(&jobs), &options), Hide::default());
-    assert!(kept.contains("secretpart2") && kept.contains("secretfeat"), "{kept:?}");
-    kept.iter().for_each(|word| assert!(told.contains(word), "{word}: {told}"));
+    let (words, remarks) = secrets(imported(std::slice::from_ref(&jobs), &options), Hide::default());
+    assert!(words.contains("secretpart2") && words.contains("secretfeat"), "{words:?}");
+    words.iter().for_each(|word| assert!(remarks.contains(word), "{word}: {remarks}"));
     let hide = Hide { partitions: true, times: true };
-    let (kept, told) = secrets(imported(&[jobs], &options), hide);
-    assert!(!kept.iter().any(|word| word.starts_with("secretpart")), "{kept:?}");
-    kept.iter().for_each(|word| assert!(told.contains(word), "{word}: {told}"));
+    let (words, remarks) = secrets(imported(&[jobs], &options), hide);
+    assert!(!words.iter().any(|word| word.starts_with("secretpart")), "{words:?}");
+    words.iter().for_each(|word| assert!(remarks.contains(word), "{word}: {remarks}"));
 }
 
 #[test]
@@ -286,24 +289,28 @@ fn what_is_kept_of_other_records_is_listed() {
                   queue=secretqueue ctime=1489798000 qtime=1489798000 etime=1489798453 start=1489799118 owner=secretuser@secretlogin \
                   exec_host=secretnode1/0-31+secretnode2/0-31 Resource_List.nodes=2:ppn=32:secretprop Resource_List.nodect=2 \
                   Resource_List.place=scatter:secretplace Resource_List.walltime=04:00:00 end=1489813275 Exit_status=0\n";
-    let (kept, told) = secrets(of_text(record, &utc()), Hide::default());
-    assert_eq!(kept.iter().map(String::as_str).collect::<Vec<_>>(), ["secretqueue"], "{told}");
-    assert!(told.contains("secretqueue"));
+    let (words, remarks) = secrets(of_text(record, &utc()), Hide::default());
+    assert_eq!(words.iter().map(String::as_str).collect::<Vec<_>>(), ["secretqueue"], "{remarks}");
+    assert!(remarks.contains("secretqueue"));
     // A table with names of its own, whose names are options of the import.
     let text = "secretjob,user,project,queue,queued_at,begin,finish,n_cores,hosts,secretcolumn\n\
                 1,secretann,secretproj,secretqueue,1700000000,1700000010,1700000100,4,\"secretnode[1-2],secretx\",secretwhy\n";
     let options = with_columns("JobID,User,Account,Partition,Submit,Start,End,AllocCPUS,NodeList,Reason");
-    let (kept, told) = secrets(of_text(text, &options), Hide::default());
-    assert_eq!(kept.iter().map(String::as_str).collect::<Vec<_>>(), ["secretqueue"], "{told}");
-    let (kept, _) = secrets(of_text(text, &options), Hide { partitions: true, times: false });
-    assert!(kept.is_empty(), "{kept:?}");
+    let (words, remarks) = secrets(of_text(text, &options), Hide::default());
+    assert_eq!(words.iter().map(String::as_str).collect::<Vec<_>>(), ["secretqueue"], "{remarks}");
+    let (words, _) = secrets(of_text(text, &options), Hide { partitions: true, times: false });
+    assert!(words.is_empty(), "{words:?}");
 }
 
 #[test]
 fn contradictions_within_a_row_are_told() {
-    let told = |site: &Site, what: &str| site.manifest.warnings.iter().any(|text| text.contains(what));
+    let has_warning = |site: &Site, part: &str| site.manifest.warnings.iter().any(|text| text.contains(part));
     if let Some(site) = read("39/skew.psv") {
-        assert!(rule(&site, "skewed").1 >= 2 && told(&site, "is not the run time"), "{:?}", site.manifest.warnings);
+        assert!(
+            rule(&site, "skewed").1 >= 2 && has_warning(&site, "is not the run time"),
+            "{:?}",
+            site.manifest.warnings
+        );
     }
     if let Some(site) = read("49/noval.psv") {
         assert_eq!(runs(&site), [Some(90), Some(90)]);
@@ -312,13 +319,13 @@ fn contradictions_within_a_row_are_told() {
     for name in ["46/ny.psv", "46/ny-spring.psv"] {
         let Some(site) = read(name) else { return };
         assert!(
-            told(&site, "--timezone UTC cannot be") && told(&site, "America/New_York"),
+            has_warning(&site, "--timezone UTC cannot be") && has_warning(&site, "America/New_York"),
             "{:?}",
             site.manifest.warnings
         );
         let right = ImportOptions { time_zone: Some("America/New_York".to_string()), ..ImportOptions::default() };
         let site = imported(&[case(name).expect("shared")], &right);
-        assert!(!told(&site, "cannot be"), "{:?}", site.manifest.warnings);
+        assert!(!has_warning(&site, "cannot be"), "{:?}", site.manifest.warnings);
     }
     let head = "JobIDRaw|Submit|Start|End|ElapsedRaw|State|NNodes|AllocCPUS|NodeList\n";
     // Nodes of another number, fewer processors than nodes.
@@ -326,14 +333,14 @@ fn contradictions_within_a_row_are_told() {
         "{head}1|1700000000|1700000000|1700000090|90|COMPLETED|2|8|n1\n2|1700000000|1700000000|1700000090|90|COMPLETED|3|2|n[1-3]\n"
     );
     let site = of_text(text, &utc());
-    assert_eq!((rule(&site, "nodes-differ").1, told(&site, "the list of nodes")), (2, true));
+    assert_eq!((rule(&site, "nodes-differ").1, has_warning(&site, "the list of nodes")), (2, true));
     // A suspension that no column says is one, up to a month.
     let text = format!(
         "{head}1|1700000000|1700000000|1700005000|90|COMPLETED|1|8|n1\n2|1700000000|1700000000|1710000000|90|COMPLETED|1|8|n1\n"
     );
     let site = of_text(text, &utc());
-    let found: Vec<_> = site.jobs().map(|job| (job.run, job.end)).collect();
-    assert_eq!(found, [(Some(5_000), Some(1_700_005_000)), (Some(90), Some(1_700_000_090))]);
+    let rows: Vec<_> = site.jobs().map(|job| (job.run, job.end)).collect();
+    assert_eq!(rows, [(Some(5_000), Some(1_700_005_000)), (Some(90), Some(1_700_000_090))]);
     assert_eq!((rule(&site, "suspended").1, rule(&site, "skewed").1), (1, 1));
 }
 
@@ -359,9 +366,9 @@ fn a_first_line_of_values_gets_a_line_that_works() {
         assert_eq!((site.len(), cpus(&site)), (2, vec![Some(4), Some(8)]));
     }
     let text = "p1;2024-03-01 10:00:00;2024-03-01 11:00:00;77;1-00:00:00\np1;2024-03-01 10:00:00;2024-03-01 12:00:00;78;1-00:00:00\n";
-    let told = error_of(text, &utc());
-    assert!(told.contains("--columns '") && told.contains("no header line"), "{told}");
-    assert!(own_line(&told).starts_with("User,Start,End,JobID,Timelimit"), "{told}");
+    let message = error_of(text, &utc());
+    assert!(message.contains("--columns '") && message.contains("no header line"), "{message}");
+    assert!(own_line(&message).starts_with("User,Start,End,JobID,Timelimit"), "{message}");
     let text = "1001|ada|p|2025-03-01T00:00:00|2025-03-01T00:10:00|2025-03-01T01:10:00|COMPLETED|4|02:00:00|n[1-2]\n";
     assert_eq!(own_line(&error_of(text, &utc())), "JobID,-,-,Submit,Start,End,State,AllocCPUS,Timelimit,NodeList");
 }
@@ -371,13 +378,15 @@ fn jobs_of_sacct_may_be_a_list_or_lines() {
     if let (Some(lines), Some(list)) = (read("54/lines.ndjson"), read("54/list.json")) {
         assert!(!lines.is_empty() && facts(&lines) == facts(&list));
     }
-    let one = "{\"JobID\":1,\"Submit\":1700000000,\"Start\":1700000010,\"End\":1700000070,\"AllocCPUS\":4,\"State\":\"COMPLETED\"}";
-    let two = one.replace("\"JobID\":1", "\"JobID\":2");
+    let record = "{\"JobID\":1,\"Submit\":1700000000,\"Start\":1700000010,\"End\":1700000070,\"AllocCPUS\":4,\"State\":\"COMPLETED\"}";
+    let two = record.replace("\"JobID\":1", "\"JobID\":2");
     for text in [
-        format!("{one}\n{two}\n"),
-        format!("[{one},{two}]"),
-        format!("{{\"data\":[{one},{two}]}}"),
-        format!("{{\"hits\":{{\"hits\":[{{\"_id\":\"x\",\"_source\":{one}}},{{\"_id\":\"y\",\"_source\":{two}}}]}}}}"),
+        format!("{record}\n{two}\n"),
+        format!("[{record},{two}]"),
+        format!("{{\"data\":[{record},{two}]}}"),
+        format!(
+            "{{\"hits\":{{\"hits\":[{{\"_id\":\"x\",\"_source\":{record}}},{{\"_id\":\"y\",\"_source\":{two}}}]}}}}"
+        ),
     ] {
         let site = of_text(&text, &utc());
         assert_eq!((site.len(), site.job_at(0).cpus, site.job_at(1).run), (2, Some(4), Some(60)), "{text}");
@@ -423,8 +432,8 @@ fn a_few_unknown_submissions_keep_no_one_from_the_rest() {
         });
         format!("JobIDRaw|User|Submit|Start|End|State|AllocCPUS\n{}", rows.collect::<String>())
     };
-    for (unknown, judged) in [(0, true), (3, true), (6, false), (10, false)] {
-        assert_eq!(of_text(table(unknown), &utc()).manifest.waits_half_known(), judged, "{unknown}");
+    for (unknown, verdict) in [(0, true), (3, true), (6, false), (10, false)] {
+        assert_eq!(of_text(table(unknown), &utc()).manifest.waits_half_known(), verdict, "{unknown}");
     }
 }
 
@@ -434,13 +443,13 @@ fn a_header_without_times_of_running_is_a_header() {
         "job_submit_time\tnum_nodes\texit_status\tqueue\ttime_limit\n0\t80\t0\tp\t100\n10\t15\t0\tp\t30\n",
         "id;user;submitted_at;cores;walltime_limit\n7;ann;2024-03-01 10:00:00;4;3600\n8;bob;2024-03-01 11:00:00;8;7200\n",
     ] {
-        let told = error_of(text, &utc());
-        assert!(!told.contains("no header") && told.contains("no column says when jobs started"), "{told}");
-        assert!(told.lines().count() <= 5, "{told}");
+        let message = error_of(text, &utc());
+        assert!(!message.contains("no header") && message.contains("no column says when jobs started"), "{message}");
+        assert!(message.lines().count() <= 5, "{message}");
     }
     // With a run time the second is a log: its jobs start when they can, but not here.
-    let told = error_of("id;user;submitted_at;cores;run_s\n7;ann;2024-03-01 10:00:00;4;3600\n", &utc());
-    assert!(told.contains("when jobs started") && !told.contains("how long"), "{told}");
+    let message = error_of("id;user;submitted_at;cores;run_s\n7;ann;2024-03-01 10:00:00;4;3600\n", &utc());
+    assert!(message.contains("when jobs started") && !message.contains("how long"), "{message}");
 }
 
 #[test]

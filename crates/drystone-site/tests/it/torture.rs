@@ -111,8 +111,8 @@ fn steps_without_jobs_duplicates_components_and_headers() {
     let site = site();
     assert_eq!((all(&site, "110").len(), rule(&site, "only-steps").0), (0, 1));
     assert_eq!((all(&site, "111").len(), rule(&site, "dup").0), (1, 1));
-    let both = site.jobs().filter(|job| job.of == Some(112) || job.id == Some(112)).collect::<Vec<_>>();
-    assert_eq!((both.len(), both[0].cpus, rule(&site, "het").1), (1, Some(5), 1));
+    let parts = site.jobs().filter(|job| job.of == Some(112) || job.id == Some(112)).collect::<Vec<_>>();
+    assert_eq!((parts.len(), parts[0].cpus, rule(&site, "het").1), (1, Some(5), 1));
     assert_eq!(rule(&site, "header").0, 1);
     // Nothing is lost: every row became jobs, or a rule says why not.
     let rows = site.manifest.rows;

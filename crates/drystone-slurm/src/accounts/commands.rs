@@ -36,12 +36,12 @@ fn parse_dump_line(line: &str) -> Option<(String, String, CommandKeys)> {
 pub(super) fn read_dump(text: &str) -> Result<Accounts, Wrong> {
     let (mut draft, mut parent) = (AccountsDraft::default(), "root".to_string());
     for (number, line) in content_lines(text) {
-        let Some((what, name, mut keys)) = parse_dump_line(line) else {
+        let Some((entity, name, mut keys)) = parse_dump_line(line) else {
             return Err((number, format!("expected `Account - 'NAME':…`, found `{line}`")));
         };
         // A dump names QOS and says nothing more about them.
         keys.remove("defaultqos");
-        match what.as_str() {
+        match entity.as_str() {
             "Cluster" => continue,
             "Parent" => {
                 parent = name;
@@ -55,7 +55,7 @@ pub(super) fn read_dump(text: &str) -> Result<Accounts, Wrong> {
                 keys.insert("account".to_string(), parent.clone());
                 keys.insert("user".to_string(), name);
             }
-            _ => return Err((number, format!("`{what}` is none of Cluster, Parent, Account, User"))),
+            _ => return Err((number, format!("`{entity}` is none of Cluster, Parent, Account, User"))),
         }
         draft.assocs.push((number, keys));
     }
@@ -98,7 +98,7 @@ struct Script {
 
 impl Script {
     fn take_command(&mut self, number: usize, words: &[&str]) -> Result<(), String> {
-        let [verb, what, rest @ ..] = words else {
+        let [verb, entity_word, rest @ ..] = words else {
             return Err("expected a command and what it is about, such as `add account physics`".to_string());
         };
         let (before, after) = match rest.iter().position(|word| word.eq_ignore_ascii_case("set")) {
@@ -106,7 +106,7 @@ impl Script {
             None => (rest, &rest[..0]),
         };
         let (which, set) = (parse_pairs(before), parse_pairs(after));
-        let entity = what.to_ascii_lowercase();
+        let entity = entity_word.to_ascii_lowercase();
         match verb.to_ascii_lowercase().as_str() {
             "add" | "create" => self.add_entity(number, &entity, which),
             "modify" | "update" => self.modify_entity(&entity, &which, &set),
@@ -118,16 +118,16 @@ impl Script {
         }
     }
 
-    fn add_entity(&mut self, number: usize, what: &str, keys: CommandKeys) -> Result<(), String> {
+    fn add_entity(&mut self, number: usize, entity: &str, keys: CommandKeys) -> Result<(), String> {
         let names = keys.get("name").cloned().unwrap_or_default();
         for name in names.split(',').filter(|name| !name.is_empty()) {
             let mut own = keys.clone();
-            match what {
+            match entity {
                 "qos" => {
                     own.insert("name".to_string(), name.to_string());
                     let is_it = |keys: &CommandKeys| keys.get("name").is_some_and(|own| own.eq_ignore_ascii_case(name));
                     match self.draft.qos.iter_mut().find(|(_, keys)| is_it(keys)) {
-                        Some((_, known)) => known.extend(own),
+                        Some((_, entry)) => entry.extend(own),
                         None => self.draft.qos.push((number, own)),
                     }
                     continue;
@@ -154,26 +154,26 @@ impl Script {
                     }
                 }
                 "cluster" => {}
-                _ => return Err(format!("`{what}` is none of account, user, qos, cluster")),
+                _ => return Err(format!("`{entity}` is none of account, user, qos, cluster")),
             }
         }
         Ok(())
     }
 
-    fn modify_entity(&mut self, what: &str, which: &CommandKeys, set: &CommandKeys) -> Result<(), String> {
+    fn modify_entity(&mut self, entity: &str, which: &CommandKeys, set: &CommandKeys) -> Result<(), String> {
         if set.is_empty() {
             return Err("expected `set` and what to set".to_string());
         }
         let mut has_match = false;
-        self.visit_matching(what, which, |list, at| {
+        self.visit_matching(entity, which, |list, at| {
             has_match = true;
             for (key, value) in set.iter().filter(|(key, _)| *key != "defaultqos") {
                 list[at].1.insert(key.clone(), value.clone());
             }
         });
         let name = which.get("name").filter(|name| !has_match && name.as_str() != "root");
-        match name.filter(|_| ["qos", "user", "account"].contains(&what)) {
-            Some(name) => Err(format!("there is no {what} `{name}` to modify: add it in a line before this one")),
+        match name.filter(|_| ["qos", "user", "account"].contains(&entity)) {
+            Some(name) => Err(format!("there is no {entity} `{name}` to modify: add it in a line before this one")),
             None => Ok(()),
         }
     }
@@ -181,12 +181,12 @@ impl Script {
     /// Does something to each line that is meant, from the last one on.
     fn visit_matching(
         &mut self,
-        what: &str,
+        entity: &str,
         which: &CommandKeys,
         mut act: impl FnMut(&mut Vec<(usize, CommandKeys)>, usize),
     ) {
         let names = which.get("name").cloned().unwrap_or_default();
-        let (list, key) = match what {
+        let (list, key) = match entity {
             "qos" => (&mut self.draft.qos, "name"),
             "user" => (&mut self.draft.assocs, "user"),
             "account" => (&mut self.draft.assocs, "account"),

@@ -25,8 +25,8 @@ fn parse_count(keys: &FieldKeys, names: &[&str]) -> Result<Option<u32>, String> 
 /// Resources; what the model does not know goes to `left_out`.
 fn parse_tres(keys: &FieldKeys, names: &[&str], line: usize, left_out: &mut Vec<String>) -> Result<Tres, String> {
     let Some(value) = field_text(keys, names) else { return Ok(Tres::default()) };
-    let (tres, unmodelled) = Tres::parse(value).map_err(|problem| format!("{}: {problem}", names[0]))?;
-    unmodelled.iter().for_each(|other| leave_out(&format!("{}={other}", names[0]), line, left_out));
+    let (tres, leftovers) = Tres::parse(value).map_err(|problem| format!("{}: {problem}", names[0]))?;
+    leftovers.iter().for_each(|resource| leave_out(&format!("{}={resource}", names[0]), line, left_out));
     Ok(tres)
 }
 
@@ -38,20 +38,20 @@ fn shared_tres(
     left_out: &mut Vec<String>,
 ) -> Result<(Tres, Vec<(String, u64)>), String> {
     let Some(value) = field_text(keys, names) else { return Ok((Tres::default(), Vec::new())) };
-    let (tres, unmodelled) = Tres::parse(value).map_err(|problem| format!("{}: {problem}", names[0]))?;
+    let (tres, leftovers) = Tres::parse(value).map_err(|problem| format!("{}: {problem}", names[0]))?;
     let named_resources = Tres::parse_named(value);
-    let is_named = |other: &String| named_resources.iter().any(|(name, _)| name.eq_ignore_ascii_case(other));
+    let is_named = |resource: &String| named_resources.iter().any(|(name, _)| name.eq_ignore_ascii_case(resource));
     let is_unlimited =
-        |other: &String| value.to_ascii_lowercase().contains(&format!("{}=-1", other.to_ascii_lowercase()));
-    for other in unmodelled.iter().filter(|other| !is_named(other) && !is_unlimited(other)) {
-        leave_out(&format!("{}={other}", names[0]), line, left_out);
+        |resource: &String| value.to_ascii_lowercase().contains(&format!("{}=-1", resource.to_ascii_lowercase()));
+    for resource in leftovers.iter().filter(|resource| !is_named(resource) && !is_unlimited(resource)) {
+        leave_out(&format!("{}={resource}", names[0]), line, left_out);
     }
     Ok((tres, named_resources))
 }
 
 /// Notes what is not modelled, once for all lines that have it.
-fn leave_out(what: &str, line: usize, left_out: &mut Vec<String>) {
-    let remark = format!(": {what}: not modelled");
+fn leave_out(subject: &str, line: usize, left_out: &mut Vec<String>) {
+    let remark = format!(": {subject}: not modelled");
     if !left_out.iter().any(|own| own.ends_with(&remark)) {
         left_out.push(format!("line {line}{remark}"));
     }
@@ -142,7 +142,7 @@ pub(super) fn parse_assoc(keys: &FieldKeys, line: usize, accounts: &mut Accounts
                 }
                 None
             }
-            found => Some(found.ok_or_else(|| format!("the QOS {name} is nowhere in this file"))?),
+            position => Some(position.ok_or_else(|| format!("the QOS {name} is nowhere in this file"))?),
         },
     };
     let limits = parse_limits(keys, line, &mut accounts.left_out)?;

@@ -274,8 +274,8 @@ impl<'a> JobLimitMaker<'a> {
     /// The association and the QOS of a job.
     fn find_standing(&mut self, job: &LimitedJob) -> (Option<usize>, Option<usize>) {
         let key = [&job.account, &job.user, &job.partition, &job.qos].map(String::clone);
-        if let Some(&known) = self.known.get(&key) {
-            return known;
+        if let Some(&pair) = self.known.get(&key) {
+            return pair;
         }
         let accounts = self.accounts;
         let assoc = accounts.find_in(&job.account, &job.user, &job.partition);
@@ -300,32 +300,32 @@ impl<'a> JobLimitMaker<'a> {
         // A limit of users or accounts on their jobs stands in the place of the association's.
         let count_amounts: [LimitAmount; 2] = [LimitAmount::Jobs, LimitAmount::Submitted];
         let is_overridden = count_amounts
-            .map(|what| claims.has_limit(ClaimKind::User, what) || claims.has_limit(ClaimKind::Account, what));
+            .map(|amount| claims.has_limit(ClaimKind::User, amount) || claims.has_limit(ClaimKind::Account, amount));
         let chain = std::iter::successors(assoc, |&assoc| accounts.assocs[assoc].parent);
         for (above, assoc) in chain.enumerate() {
             let limits = &accounts.assocs[assoc].limits;
             let scope = LimitScope::Assoc(assoc);
-            for what in LimitAmount::TRES {
-                let binds = !claims.has_limit(ClaimKind::Group, what);
-                self.claim_limit(job, (&scope, what), what.of_tres(&limits.grp_tres), binds, &mut claims);
+            for amount in LimitAmount::TRES {
+                let binds = !claims.has_limit(ClaimKind::Group, amount);
+                self.claim_limit(job, (&scope, amount), amount.of_tres(&limits.grp_tres), binds, &mut claims);
             }
-            for (what, _) in LimitAmount::RUN {
-                let binds = !claims.has_limit(ClaimKind::Group, what);
-                self.claim_limit(job, (&scope, what), what.of_minutes(&limits.grp_run_mins), binds, &mut claims);
+            for (amount, _) in LimitAmount::RUN {
+                let binds = !claims.has_limit(ClaimKind::Group, amount);
+                self.claim_limit(job, (&scope, amount), amount.of_minutes(&limits.grp_run_mins), binds, &mut claims);
             }
             for (name, most) in &limits.grp_named {
                 let amount = self.number_resource(name);
                 let binds = !claims.has_limit(ClaimKind::Group, amount);
                 self.claim_limit(job, (&scope, amount), Some(*most), binds, &mut claims);
             }
-            for (what, most) in count_amounts.into_iter().zip([limits.grp_jobs, limits.grp_submit]) {
-                let binds = !claims.has_limit(ClaimKind::Group, what);
-                self.claim_limit(job, (&scope, what), most.map(u64::from), binds, &mut claims);
+            for (amount, most) in count_amounts.into_iter().zip([limits.grp_jobs, limits.grp_submit]) {
+                let binds = !claims.has_limit(ClaimKind::Group, amount);
+                self.claim_limit(job, (&scope, amount), most.map(u64::from), binds, &mut claims);
             }
             if above == 0 {
                 let own = self.inherited[assoc];
-                for ((what, most), set) in count_amounts.into_iter().zip(own).zip(is_overridden) {
-                    self.claim_limit(job, (&LimitScope::Own(assoc), what), most.map(u64::from), !set, &mut claims);
+                for ((amount, most), set) in count_amounts.into_iter().zip(own).zip(is_overridden) {
+                    self.claim_limit(job, (&LimitScope::Own(assoc), amount), most.map(u64::from), !set, &mut claims);
                 }
             }
         }
@@ -352,21 +352,22 @@ impl<'a> JobLimitMaker<'a> {
             ),
         ];
         let named_limits = [&of.limits.grp_named, &of.max_named_account, &of.max_named_user];
-        for ((kind, scope, tres, [jobs, submitted]), named) in kinds.into_iter().zip(named_limits) {
-            let tres = LimitAmount::TRES.into_iter().map(|what| (what, what.of_tres(tres)));
-            let counts = [(LimitAmount::Jobs, jobs), (LimitAmount::Submitted, submitted)];
-            let counts = counts.into_iter().map(|(what, most)| (what, most.map(u64::from)));
+        for ((kind, scope, tres, [jobs, submits]), name_limits) in kinds.into_iter().zip(named_limits) {
+            let tres = LimitAmount::TRES.into_iter().map(|amount| (amount, amount.of_tres(tres)));
+            let counts = [(LimitAmount::Jobs, jobs), (LimitAmount::Submitted, submits)];
+            let counts = counts.into_iter().map(|(amount, most)| (amount, most.map(u64::from)));
             let mut amount_limits: Vec<(LimitAmount, Option<u64>)> = tres.chain(counts).collect();
-            amount_limits.extend(named.iter().map(|(name, most)| (self.number_resource(name), Some(*most))));
+            amount_limits.extend(name_limits.iter().map(|(name, most)| (self.number_resource(name), Some(*most))));
             if kind == ClaimKind::Group {
                 let minutes = &of.limits.grp_run_mins;
-                amount_limits.extend(LimitAmount::RUN.into_iter().map(|(what, _)| (what, what.of_minutes(minutes))));
+                amount_limits
+                    .extend(LimitAmount::RUN.into_iter().map(|(amount, _)| (amount, amount.of_minutes(minutes))));
             }
-            for (what, most) in amount_limits {
-                let binds = !claims.has_limit(kind, what);
-                self.claim_limit(job, (&scope, what), most, binds, claims);
+            for (amount, most) in amount_limits {
+                let binds = !claims.has_limit(kind, amount);
+                self.claim_limit(job, (&scope, amount), most, binds, claims);
                 if most.is_some() {
-                    claims.set.push((kind, what));
+                    claims.set.push((kind, amount));
                 }
             }
         }
@@ -453,7 +454,7 @@ struct ClaimList {
 }
 
 impl ClaimList {
-    fn has_limit(&self, kind: ClaimKind, what: LimitAmount) -> bool {
-        self.set.contains(&(kind, what))
+    fn has_limit(&self, kind: ClaimKind, amount: LimitAmount) -> bool {
+        self.set.contains(&(kind, amount))
     }
 }

@@ -279,7 +279,7 @@ impl Accounts {
     /// that there is: Slurm has sorted them by priority.
     pub fn find_qos(&self, name: &str) -> Option<usize> {
         let find = |name: &str| self.qos.iter().position(|qos| qos.name.eq_ignore_ascii_case(name));
-        find(name).or_else(|| name.split(',').filter(|_| name.contains(',')).find_map(|one| find(one.trim())))
+        find(name).or_else(|| name.split(',').filter(|_| name.contains(',')).find_map(|part| find(part.trim())))
     }
 
     /// Returns whether anything limits the running jobs.
@@ -297,8 +297,8 @@ impl Accounts {
     /// The association of a user, made with one share where there is none: the account below the
     /// root, the user below it.
     pub fn find_or_add(&mut self, account: &str, user: &str) -> usize {
-        if let Some(found) = self.find_assoc(account, user) {
-            return found;
+        if let Some(index) = self.find_assoc(account, user) {
+            return index;
         }
         let above = self.find_assoc(account, "").unwrap_or_else(|| {
             self.assocs.push(Assoc {
@@ -350,8 +350,8 @@ impl AccountsDraft {
             accounts.qos.push(qos);
         }
         for (name, list, line) in preempts {
-            let indices = list.iter().map(|other| {
-                accounts.find_qos(other).ok_or((line, format!("the QOS {name} preempts {other}, which is not there")))
+            let indices = list.iter().map(|victim| {
+                accounts.find_qos(victim).ok_or((line, format!("the QOS {name} preempts {victim}, which is not there")))
             });
             let indices = indices.collect::<Result<Vec<_>, Wrong>>()?;
             if let Some(own) = accounts.find_qos(&name) {

@@ -99,17 +99,17 @@ impl Tres {
     }
 
     /// The resource of which so much more would be too much beside what is in use.
-    pub(crate) fn exceeded_resource(&self, used: TresAmounts, more: TresAmounts) -> Option<TresResource> {
-        let over = |most: Option<u64>, used: u64, more: u64| most.is_some_and(|most| used + more > most);
-        if over(self.cpu, used.cpu, more.cpu) {
+    pub(crate) fn exceeded_resource(&self, usage: TresAmounts, more: TresAmounts) -> Option<TresResource> {
+        let over = |most: Option<u64>, count: u64, more: u64| most.is_some_and(|most| count + more > most);
+        if over(self.cpu, usage.cpu, more.cpu) {
             Some(TresResource::Cpu)
-        } else if over(self.mem, used.mem, more.mem) {
+        } else if over(self.mem, usage.mem, more.mem) {
             Some(TresResource::Mem)
-        } else if over(self.node, used.node, more.node) {
+        } else if over(self.node, usage.node, more.node) {
             Some(TresResource::Node)
-        } else if over(self.gpu, used.gpu, more.gpu) {
+        } else if over(self.gpu, usage.gpu, more.gpu) {
             Some(TresResource::Gpu)
-        } else if over(self.billing, used.billing, more.billing) {
+        } else if over(self.billing, usage.billing, more.billing) {
             Some(TresResource::Billing)
         } else {
             None
@@ -117,25 +117,25 @@ impl Tres {
     }
 
     /// The limits of this, and those of `other` where this has none.
-    pub(crate) fn or_else(&self, other: &Tres) -> Tres {
+    pub(crate) fn or_else(&self, tres: &Tres) -> Tres {
         Tres {
-            cpu: self.cpu.or(other.cpu),
-            node: self.node.or(other.node),
-            mem: self.mem.or(other.mem),
-            gpu: self.gpu.or(other.gpu),
-            billing: self.billing.or(other.billing),
+            cpu: self.cpu.or(tres.cpu),
+            node: self.node.or(tres.node),
+            mem: self.mem.or(tres.mem),
+            gpu: self.gpu.or(tres.gpu),
+            billing: self.billing.or(tres.billing),
         }
     }
 
     /// Those of the limits that `other` does not have.
-    pub(crate) fn without_those_of(&self, other: &Tres) -> Tres {
-        let open = |own: Option<u64>, other: Option<u64>| own.filter(|_| other.is_none());
+    pub(crate) fn without_those_of(&self, tres: &Tres) -> Tres {
+        let open = |own: Option<u64>, limit: Option<u64>| own.filter(|_| limit.is_none());
         Tres {
-            cpu: open(self.cpu, other.cpu),
-            node: open(self.node, other.node),
-            mem: open(self.mem, other.mem),
-            gpu: open(self.gpu, other.gpu),
-            billing: open(self.billing, other.billing),
+            cpu: open(self.cpu, tres.cpu),
+            node: open(self.node, tres.node),
+            mem: open(self.mem, tres.mem),
+            gpu: open(self.gpu, tres.gpu),
+            billing: open(self.billing, tres.billing),
         }
     }
 
@@ -177,10 +177,10 @@ mod tests {
     fn billing_is_a_resource_of_its_own() {
         let (tres, left_out) = Tres::parse("cpu=3,billing=20,license/x=1").expect("resources");
         assert_eq!((tres.cpu, tres.billing, left_out), (Some(3), Some(20), vec!["license/x".to_string()]));
-        let used = TresAmounts { cpu: 1, billing: 15, ..TresAmounts::default() };
+        let usage = TresAmounts { cpu: 1, billing: 15, ..TresAmounts::default() };
         let more = |billing| TresAmounts { cpu: 1, billing, ..TresAmounts::default() };
         assert_eq!(
-            (tres.exceeded_resource(used, more(5)), tres.exceeded_resource(used, more(6))),
+            (tres.exceeded_resource(usage, more(5)), tres.exceeded_resource(usage, more(6))),
             (None, Some(TresResource::Billing))
         );
     }

@@ -134,9 +134,9 @@ mod tests {
         );
         // Memory is the most expensive beside the devices: 16 + 4 × 2.
         assert_eq!(weights.compute_bill(&amounts, BillingSum::LargestAndDevices), 24.0);
-        let typed = BillingWeights::parse_weights("gres/gpu:b=5,node=2,license/x=1").expect("weights");
-        assert_eq!(typed.compute_bill(&amounts, BillingSum::All), 17.0);
-        assert_eq!(typed.left_out().collect::<Vec<_>>(), ["license/x"]);
+        let type_weights = BillingWeights::parse_weights("gres/gpu:b=5,node=2,license/x=1").expect("weights");
+        assert_eq!(type_weights.compute_bill(&amounts, BillingSum::All), 17.0);
+        assert_eq!(type_weights.left_out().collect::<Vec<_>>(), ["license/x"]);
     }
 
     #[test]

@@ -42,14 +42,14 @@ fn split_list(list: &str) -> Result<Vec<&str>, String> {
 fn expand_one(part: &str, names: &mut Vec<String>) -> Result<(), String> {
     let mut stems = vec![String::new()];
     let mut rest = part;
-    while let Some((fixed, bracket)) = rest.split_once('[') {
+    while let Some((prefix, bracket)) = rest.split_once('[') {
         // `split` has seen to it that there is one.
         let (ranges, after) = bracket.split_once(']').ok_or("`[` without `]`")?;
         let numbers = expand_numbers(ranges, part)?;
         if stems.len().saturating_mul(numbers.len()) > MOST {
             return Err(format!("`{part}` is more than {MOST} hosts"));
         }
-        let longer = |stem: &String| numbers.iter().map(|n| format!("{stem}{fixed}{n}")).collect::<Vec<_>>();
+        let longer = |stem: &String| numbers.iter().map(|n| format!("{stem}{prefix}{n}")).collect::<Vec<_>>();
         stems = stems.iter().flat_map(longer).collect();
         rest = after;
     }

@@ -363,12 +363,12 @@ mod tests {
     fn words_are_read_as_slurm_looks_for_them() {
         let (params, troubles) = SchedParams::parse("bf_window=2880,bf_continue=0,bf_interval=60s,bf_window=1440");
         assert_eq!((params.bf_window, params.bf_continue, params.bf_interval), (2880, 1, 60));
-        let told = [
+        let messages = [
             "`bf_continue=0`: `0` is read no further; Slurm takes it as set",
             "`bf_interval=60s`: `60s` is read no further; Slurm takes 60",
             "`bf_window=1440`: bf_window stands twice; Slurm takes the first",
         ];
-        assert_eq!(troubles, told.map(|text| KnobTrouble::Value(text.into())));
+        assert_eq!(troubles, messages.map(|text| KnobTrouble::Value(text.into())));
         let (params, troubles) = SchedParams::parse("bf_max_job_user=5,bf_max_job_assoc=6,defer_batch,max_rpc_count=0");
         assert_eq!((params.bf_max_job_user, params.bf_max_job_assoc, params.defer), (0, 6, 1));
         assert_eq!(troubles.len(), 1, "{troubles:?}");
@@ -379,7 +379,7 @@ mod tests {
         let (params, troubles) = SchedParams::parse("bf_resolution=0,bf_interval=x,bf_frobnicate=3,bf_busy_nodes");
         assert_eq!(SchedParams::parse("preempt_strict_order,preempt_reorder_count=2,preempt_youngest_first").1, []);
         assert_eq!(params.bf_resolution, 60);
-        let told = [
+        let messages = [
             KnobTrouble::Value(
                 "`bf_resolution=0`: bf_resolution takes 1 to 3600 (s); Slurm refuses it and uses 60".into(),
             ),
@@ -389,6 +389,6 @@ mod tests {
             KnobTrouble::Unknown("bf_frobnicate".into()),
             KnobTrouble::Ignored("bf_busy_nodes", "the nodes that plans use, where nodes are shared"),
         ];
-        assert_eq!(troubles, told);
+        assert_eq!(troubles, messages);
     }
 }

@@ -8,7 +8,7 @@ pub(super) fn adds_up(key: &str) -> bool {
 
 /// Returns whether a key is known outside the lines of nodes and partitions.
 pub(crate) fn is_known(key: &str) -> bool {
-    KEYS.iter().any(|known| known.eq_ignore_ascii_case(key))
+    KEYS.iter().any(|entry| entry.eq_ignore_ascii_case(key))
 }
 
 /// The keys that lines with this first key may have; `None` for general settings.

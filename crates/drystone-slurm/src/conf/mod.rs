@@ -207,7 +207,7 @@ impl ConfReading {
         let Some((first, name)) = pairs.list.first() else { return Ok(()) };
         let is_default = name.eq_ignore_ascii_case("DEFAULT");
         if let Some(keys) = known::keys_of_line(first) {
-            let is_known = |key: &str| keys.iter().any(|known| known.eq_ignore_ascii_case(key));
+            let is_known = |key: &str| keys.iter().any(|entry| entry.eq_ignore_ascii_case(key));
             let unknown = pairs.list.iter().filter(|(key, _)| !is_known(key));
             self.remarks.extend(unknown.map(|(key, _)| ConfRemark::unknown_key_of_line(key, first, place)));
         }

@@ -47,8 +47,8 @@ fn expected_pair(rest: &str, place: &ConfPlace) -> ConfError {
 
 /// The value at the beginning of `text`, and what follows it.
 fn split_value<'a>(text: &'a str, key: &str, place: &ConfPlace) -> Result<(&'a str, &'a str), ConfError> {
-    if let Some(quoted) = text.strip_prefix('"') {
-        return quoted.split_once('"').ok_or_else(|| {
+    if let Some(inner) = text.strip_prefix('"') {
+        return inner.split_once('"').ok_or_else(|| {
             ConfError::at_line(place, format!("the value of {key} begins with a quote that does not end on this line"))
         });
     }

@@ -202,7 +202,7 @@ fn remark_words(conf: &SlurmConf, remarks: &mut Vec<ConfRemark>) {
         remarks.push(ConfRemark::at_place(Topic::Assumed, Some(&weight.place), text));
     }
     let parts = ["shard", "mps"].map(|part| {
-        let has = |gres: &str| gres.split(',').any(|one| one.split(':').next() == Some(part));
+        let has = |gres: &str| gres.split(',').any(|entry| entry.split(':').next() == Some(part));
         (part, conf.nodes.iter().find(|node| has(&node.gres)))
     });
     for (part, node) in parts.iter().filter_map(|(part, node)| Some((part, (*node)?))) {

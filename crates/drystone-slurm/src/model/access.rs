@@ -32,13 +32,13 @@ impl ModelCluster {
             let other_job = &running.job;
             other_job.user != job.user && (own || self.machine.parts[usize::from(other_job.part)].exclusive_user)
         });
-        let without = |mut left: NodeSet, meets| {
-            barring_jobs.for_each(|running| left.subtract(&running.alloc.nodes));
-            Access::Nodes(left, meets)
+        let without = |mut rest: NodeSet, meets| {
+            barring_jobs.for_each(|running| rest.subtract(&running.alloc.nodes));
+            Access::Nodes(rest, meets)
         };
         match access {
             Access::Free => without(self.machine.parts[usize::from(job.part)].nodes.clone(), false),
-            Access::Nodes(left, meets) => without(left, meets),
+            Access::Nodes(rest, meets) => without(rest, meets),
             Access::Until(_) | Access::Never => access,
         }
     }
@@ -54,21 +54,21 @@ impl ModelCluster {
         }
         // Most jobs end before any begins: there is nothing to be worked out.
         let mut remaining: Option<NodeSet> = None;
-        for other in self.reservations.iter().filter(|other| other.meets_window(start, end)) {
-            if other.nodes.is_empty() {
+        for reservation in self.reservations.iter().filter(|reservation| reservation.meets_window(start, end)) {
+            if reservation.nodes.is_empty() {
                 continue;
             }
-            if other.all
-                || other.part == u32::from(job.part)
-                || (other.maint && !part.is_empty() && part.is_subset(&other.nodes))
+            if reservation.all
+                || reservation.part == u32::from(job.part)
+                || (reservation.maint && !part.is_empty() && part.is_subset(&reservation.nodes))
             {
-                return Access::Until(other.end);
+                return Access::Until(reservation.end);
             }
-            if other.nodes.has_common(part) {
-                remaining.get_or_insert_with(|| part.clone()).subtract(&other.nodes);
+            if reservation.nodes.has_common(part) {
+                remaining.get_or_insert_with(|| part.clone()).subtract(&reservation.nodes);
             }
         }
-        remaining.map_or(Access::Free, |left| Access::Nodes(left, true))
+        remaining.map_or(Access::Free, |rest| Access::Nodes(rest, true))
     }
 
     fn own_access(&self, job: &Pending, start: i64, end: i64) -> Access {
@@ -80,12 +80,16 @@ impl ModelCluster {
             return Access::Never;
         }
         let (mut remaining, mut overlap) = (own.nodes.clone(), false);
-        for other in self.reservations.iter().filter(|other| other.name != own.name && other.meets_window(start, end)) {
-            if own.maint || (own.overlap && !other.maint) || !other.nodes.has_common(&remaining) {
+        for reservation in self
+            .reservations
+            .iter()
+            .filter(|reservation| reservation.name != own.name && reservation.meets_window(start, end))
+        {
+            if own.maint || (own.overlap && !reservation.maint) || !reservation.nodes.has_common(&remaining) {
                 continue;
             }
             overlap = true;
-            remaining.subtract(&other.nodes);
+            remaining.subtract(&reservation.nodes);
         }
         Access::Nodes(remaining, overlap)
     }
@@ -132,8 +136,8 @@ pub(super) fn apply_reservations(
     for _ in 0..=MOST_MOVES {
         match cluster.find_access(job, *from, limit) {
             Access::Free => return Some(None),
-            Access::Nodes(left, meets) => {
-                free.intersect(&left);
+            Access::Nodes(rest, meets) => {
+                free.intersect(&rest);
                 let end = || cluster.first_reservation_end(*from, params.bf_resolution);
                 return Some(meets.then(end).flatten());
             }

@@ -183,7 +183,7 @@ impl BackfillPass {
     /// them before those that it has looked at.
     pub fn ignore_nodes(&mut self, nodes: &NodeSet) {
         match &mut self.ignored {
-            Some(ignored) => ignored.unite(nodes),
+            Some(set) => set.unite(nodes),
             None => self.ignored = Some(nodes.clone()),
         }
     }
@@ -214,14 +214,14 @@ impl BackfillPass {
         }
         let verdict = match self.over {
             Some(over) => JobResult::Verdict(PassVerdict::NotReached(over.parameter_name())),
-            None if self.paused.is_some_and(|paused| paused.id == job.id) => self.find_place(desk, job, now),
+            None if self.paused.is_some_and(|pause| pause.id == job.id) => self.find_place(desk, job, now),
             None => match self.repeat_look(desk, job, now) {
                 Some(verdict) => JobResult::Verdict(verdict),
                 None => self.look_anew(desk, job, now),
             },
         };
-        if let Some(limited) = self.limited.take() {
-            desk.cluster.note_limit(job.id, limited);
+        if let Some(is_limited) = self.limited.take() {
+            desk.cluster.note_limit(job.id, is_limited);
         }
         if let JobResult::Verdict(PassVerdict::Planned { .. }) | JobResult::Preempts(..) = verdict {
             self.refused = None;
@@ -375,16 +375,17 @@ impl BackfillPass {
         desk: &mut PassInputs<'_>,
         job: &Pending,
         now: i64,
-        unplanned: bool,
+        is_unplanned: bool,
         free: &mut NodeSet,
     ) -> JobResult {
         let whole = &desk.cluster.machine.parts[usize::from(job.part)].nodes;
         let remaining = self.without_ignored(whole);
-        let skips = !desk.pauses && !unplanned && remaining.is_none() && self.may_skip(desk.cluster, desk.params, job);
+        let skips =
+            !desk.pauses && !is_unplanned && remaining.is_none() && self.may_skip(desk.cluster, desk.params, job);
         let from = self.first_from(desk.cluster, job, now);
         let is_bounded = skips && !self.full && from == now && now == self.began;
         let limit = if desk.cluster.no_reserve(job) { 60 } else { job.limit };
-        let mut kind = SearchKind { unplanned, skips, is_hopeless: false };
+        let mut kind = SearchKind { unplanned: is_unplanned, skips, is_hopeless: false };
         if !is_bounded {
             self.loose = true;
             self.hold_until_reached(desk.cluster, desk.params, now, limit);
@@ -490,7 +491,7 @@ impl BackfillPass {
                     next = None;
                 } else {
                     match self.start_now(cluster, params, job, free, now, next) {
-                        Start::Runs(found) => return JobResult::Now(found),
+                        Start::Runs(run_alloc) => return JobResult::Now(run_alloc),
                         Start::Limited(reason) => return JobResult::Verdict(PassVerdict::Limit(reason)),
                         Start::Blocked(at) => start = at,
                         Start::Preempts(victims) => {
@@ -514,8 +515,8 @@ impl BackfillPass {
                 from = start;
                 continue;
             }
-            let alloc = match ranked_start.filter(|ranked| ranked.at.max(from) > now) {
-                Some(ranked) => self.table.place_ranked(job, ranked.ends, free),
+            let alloc = match ranked_start.filter(|candidate| candidate.at.max(from) > now) {
+                Some(candidate) => self.table.place_ranked(job, candidate.ends, free),
                 None => {
                     self.table.eligible.clear();
                     soonest.alloc_at_start(cluster, job, free, scratch)
@@ -539,9 +540,9 @@ impl BackfillPass {
         (now, reach): (i64, Reach),
         free: &mut NodeSet,
     ) -> Option<Soonest> {
-        if let Some(ranked) = likely.and_then(|likely| likely.start) {
+        if let Some(candidate) = likely.and_then(|likely| likely.start) {
             desk.scratch.release_none();
-            return Some(Soonest::unplaced_start(ranked.at));
+            return Some(Soonest::unplaced_start(candidate.at));
         }
         if likely.is_some() {
             self.table.spread_try(usize::from(job.part), free);
@@ -589,7 +590,7 @@ impl BackfillPass {
             && job.reservation == NONE
             && cluster.reservations.is_empty()
             && cluster.machine.parts.iter().all(|part| !part.exclusive_user)
-            && demand.is_none_or(|known| known.demand.gpus.is_none())
+            && demand.is_none_or(|entry| entry.demand.gpus.is_none())
     }
 
     /// With `assoc_limit_stop`, jobs of a QOS that a limit blocks are planned behind the guess of

@@ -74,12 +74,12 @@ impl LateDemand {
     }
 
     /// Returns whether the other asks for no less.
-    fn is_within(&self, other: &LateDemand) -> bool {
-        self.cpus <= other.cpus
-            && self.limit <= other.limit
-            && self.nodes <= other.nodes
-            && self.part == other.part
-            && self.demand == other.demand
+    fn is_within(&self, demand: &LateDemand) -> bool {
+        self.cpus <= demand.cpus
+            && self.limit <= demand.limit
+            && self.nodes <= demand.nodes
+            && self.part == demand.part
+            && self.demand == demand.demand
     }
 }
 
@@ -91,25 +91,25 @@ impl DemandBounds {
 
     /// Returns whether a demand cannot be met at all.
     pub(super) fn excludes_demand(&self, ask: &LateDemand) -> bool {
-        self.never.iter().any(|known| known.is_within(ask))
+        self.never.iter().any(|bound| bound.is_within(ask))
     }
 
     /// Returns the time before which a demand cannot be met.
     pub(super) fn earliest_time(&self, ask: &LateDemand) -> i64 {
-        self.late.iter().filter(|known| known.is_within(ask)).fold(ask.from, |from, known| from.max(known.from))
+        self.late.iter().filter(|bound| bound.is_within(ask)).fold(ask.from, |from, bound| from.max(bound.from))
     }
 
     /// A demand cannot be met before its time.
-    pub(super) fn add_demand(&mut self, shown: LateDemand) {
-        self.late.retain(|known| !(shown.is_within(known) && known.from <= shown.from));
-        self.late.push(shown);
+    pub(super) fn add_demand(&mut self, demand: LateDemand) {
+        self.late.retain(|bound| !(demand.is_within(bound) && bound.from <= demand.from));
+        self.late.push(demand);
     }
 
     /// So long, no more than `most` processors can be had at any time.
     pub(super) fn add_never(&mut self, job: &Pending, most: u64) {
         let cpus = u32::try_from(most.saturating_add(1)).unwrap_or(u32::MAX);
         let demand = LateDemand { cpus, ..LateDemand::new(job, 0, i64::MAX) };
-        self.never.retain(|known| !demand.is_within(known));
+        self.never.retain(|bound| !demand.is_within(bound));
         self.never.push(demand);
     }
 }

@@ -53,16 +53,16 @@ impl ClassIdle {
     }
 
     /// Forgets classes that were parted, and their new parts.
-    pub(super) fn forget_parted(&mut self, parted: &[PartedClass], classes: &NodeClasses) {
+    pub(super) fn forget_parted(&mut self, pairs: &[PartedClass], classes: &NodeClasses) {
         if self.of.is_none() {
             return;
         }
         if self.is_ranked {
-            self.ranks.note_parted(parted, classes);
+            self.ranks.note_parted(pairs, classes);
             return;
         }
         for step in self.known.chunks_mut(self.width) {
-            parted.iter().for_each(|&(class, fresh)| (step[class], step[fresh]) = (UNKNOWN, UNKNOWN));
+            pairs.iter().for_each(|&(class, fresh)| (step[class], step[fresh]) = (UNKNOWN, UNKNOWN));
         }
     }
 

@@ -69,8 +69,8 @@ impl ClassRanks {
     }
 
     /// Classes were parted. Both parts have the rank of the whole.
-    pub(super) fn note_parted(&mut self, parted: &[PartedClass], classes: &NodeClasses) {
-        for &(class, fresh) in parted {
+    pub(super) fn note_parted(&mut self, pairs: &[PartedClass], classes: &NodeClasses) {
+        for &(class, fresh) in pairs {
             let rank = self.of_class[class].0;
             self.of_class.resize(self.of_class.len().max(fresh + 1), (0, 0));
             self.of_class[class].1 = classes.class_size(class);
@@ -202,7 +202,7 @@ mod tests {
         let (cluster, mut classes, mut ranks) = ranked();
         let (pairs, class) = classes.part_by(&NodeSet::from_members(9, [0]));
         ranks.note_parted(&pairs, &classes);
-        let rest = class.iter().map(|one| 0b1_1111 & !one);
+        let rest = class.iter().map(|word| 0b1_1111 & !word);
         assert_eq!(ranks.tally_set(rest, 0), (8, 3));
         let start = |need| ranks.soonest_start(&cluster, need, 10, i64::MAX);
         assert_eq!(start(3), Some(RankedStart { at: 10, ends: 0 }));

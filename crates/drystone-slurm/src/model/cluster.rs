@@ -154,8 +154,8 @@ impl ModelCluster {
             return;
         }
         let mut nodes = self.machine.parts[usize::from(job.part)].nodes.clone();
-        if let Some(known) = resources.known_demand(job.demand) {
-            nodes.intersect(&known.suitable);
+        if let Some(entry) = resources.known_demand(job.demand) {
+            nodes.intersect(&entry.suitable);
         }
         resources.bytes.reset_nodes(&nodes);
     }
@@ -179,8 +179,8 @@ impl ModelCluster {
     }
 
     /// Notes whether a limit keeps a job from running.
-    pub(super) fn note_limit(&mut self, id: u32, limited: bool) {
-        self.limits_changed |= if limited { self.limited.insert(id) } else { self.limited.remove(&id) };
+    pub(super) fn note_limit(&mut self, id: u32, is_limited: bool) {
+        self.limits_changed |= if is_limited { self.limited.insert(id) } else { self.limited.remove(&id) };
     }
 
     /// Returns whether a limit kept the job from running when Slurm looked at its limits last.
@@ -199,20 +199,21 @@ impl ModelCluster {
     }
 
     /// Takes over what a pass on a copy has found of limits.
-    pub fn take_limits(&mut self, other: &ModelCluster) {
-        self.limited.clone_from(&other.limited);
+    pub fn take_limits(&mut self, source: &ModelCluster) {
+        self.limited.clone_from(&source.limited);
     }
 
     /// Returns whether enough licences are free for the job.
     pub fn has_licences(&self, job: &Pending, now: i64) -> bool {
-        let Some(known) = self.machine.resources.known_demand(job.demand) else { return true };
+        let Some(entry) = self.machine.resources.known_demand(job.demand) else { return true };
         let free = |&(licence, count): &(u16, u32)| {
-            let total_licences = self.machine.resources.licences.get(usize::from(licence)).map_or(0, |&(_, all)| all);
+            let total_licences =
+                self.machine.resources.licences.get(usize::from(licence)).map_or(0, |&(_, total)| total);
             let usage = self.licences.get(usize::from(licence)).copied().unwrap_or(0);
             let reserved_count = if self.reservations.is_empty() { 0 } else { self.held_licences(licence, job, now) };
             total_licences.saturating_sub(usage).saturating_sub(reserved_count) >= count
         };
-        known.demand.licences.iter().all(free)
+        entry.demand.licences.iter().all(free)
     }
 
     /// Returns whether the machine has too little left of a resource that a job asks for, beside
@@ -233,24 +234,24 @@ impl ModelCluster {
 
     /// Sets the number of each licence from now on. Jobs keep those that they hold.
     pub(crate) fn set_licences(&mut self, counts: &[u32]) {
-        for (known, &count) in self.machine.resources.licences.iter_mut().zip(counts) {
-            known.1 = count;
+        for (licence, &count) in self.machine.resources.licences.iter_mut().zip(counts) {
+            licence.1 = count;
         }
     }
 
     /// The licences that a job asks for.
     pub(super) fn licences_of(&self, job: &Pending) -> &[(u16, u32)] {
-        self.machine.resources.known_demand(job.demand).map_or(&[], |known| &known.demand.licences)
+        self.machine.resources.known_demand(job.demand).map_or(&[], |entry| &entry.demand.licences)
     }
 
     /// The nodes that a job asks for by name.
     pub(super) fn named_nodes(&self, job: &Pending) -> &[u32] {
-        self.machine.resources.known_demand(job.demand).map_or(&[], |known| &known.demand.named.0)
+        self.machine.resources.known_demand(job.demand).map_or(&[], |entry| &entry.demand.named.0)
     }
 
     fn use_licences(&mut self, job: &Pending, more: bool) {
-        let Some(known) = self.machine.resources.known_demand(job.demand) else { return };
-        for &(licence, count) in &known.demand.licences {
+        let Some(entry) = self.machine.resources.known_demand(job.demand) else { return };
+        for &(licence, count) in &entry.demand.licences {
             let at = usize::from(licence);
             if self.licences.len() <= at {
                 self.licences.resize(at + 1, 0);
@@ -342,8 +343,8 @@ impl ModelCluster {
     }
 
     /// Takes over which jobs a pass on a copy has let preempt others.
-    pub fn take_preemptors(&mut self, other: &ModelCluster) {
-        for (&id, &then) in &other.preempted {
+    pub fn take_preemptors(&mut self, source: &ModelCluster) {
+        for (&id, &then) in &source.preempted {
             let own = self.preempted.entry(id).or_insert(then);
             *own = then.max(*own);
         }

@@ -30,28 +30,28 @@ impl FirstPlans {
     }
 
     /// Copies the plans of classes that were parted to their new parts.
-    pub(super) fn copy_parted(&mut self, parted: &[PartedClass]) {
-        for &(class, fresh) in parted {
+    pub(super) fn copy_parted(&mut self, pairs: &[PartedClass]) {
+        for &(class, fresh) in pairs {
             self.of_class.resize(self.of_class.len().max(fresh + 1), i64::MAX);
             self.of_class[fresh] = self.of_class[class];
         }
     }
 
     /// Adds a plan of some classes that begins at `begin`.
-    pub(super) fn add_plan(&mut self, begin: i64, planned: &[u64], classes: &NodeClasses) {
-        let at = self.begins.partition_point(|&other| other < begin);
+    pub(super) fn add_plan(&mut self, begin: i64, class_words: &[u64], classes: &NodeClasses) {
+        let at = self.begins.partition_point(|&moment| moment < begin);
         if self.begins[at] != begin {
             self.begins.insert(at, begin);
             let from = at * self.parts;
             drop(self.counts.splice(from..from, std::iter::repeat_n(0, self.parts)));
         }
-        for class in set_members(planned.iter().copied()) {
+        for class in set_members(class_words.iter().copied()) {
             let before = self.of_class[class];
             if before <= begin {
                 continue;
             }
             self.of_class[class] = begin;
-            let old = self.begins.partition_point(|&other| other < before);
+            let old = self.begins.partition_point(|&moment| moment < before);
             for number in 0..self.parts {
                 if classes.part_classes(number)[class / 64] >> (class % 64) & 1 == 1 {
                     self.counts[old * self.parts + number] -= classes.class_size(class);

@@ -46,7 +46,7 @@ impl<'a> NodeFit<'a> {
         nothing: &'a JobDemand,
     ) -> NodeFit<'a> {
         let known_demand = machine.resources.known_demand(job.demand);
-        let demand = known_demand.map_or(nothing, |known| &known.demand);
+        let demand = known_demand.map_or(nothing, |entry| &entry.demand);
         let tasks = if demand.tasks == 0 { job.cpus } else { demand.tasks };
         let (tasks, per_task) = (i64::from(tasks.max(1)), i64::from(demand.cpus_per_task.max(1)));
         let cap = machine.resources.cap_of(job.part).filter(|_| !job.uncapped);
@@ -54,14 +54,14 @@ impl<'a> NodeFit<'a> {
     }
 
     /// Returns its place on the allowed nodes, if it fits.
-    pub(super) fn place_job(&self, allowed: &NodeSet) -> Option<Alloc> {
-        let Some(known) = self.known else { return self.place_on(allowed.clone()) };
-        let mut nodes = allowed.clone();
-        nodes.intersect(&known.suitable);
-        if known.one_of.is_empty() {
+    pub(super) fn place_job(&self, candidates: &NodeSet) -> Option<Alloc> {
+        let Some(entry) = self.known else { return self.place_on(candidates.clone()) };
+        let mut nodes = candidates.clone();
+        nodes.intersect(&entry.suitable);
+        if entry.one_of.is_empty() {
             return self.place_on(nodes);
         }
-        known.one_of.iter().find_map(|set| {
+        entry.one_of.iter().find_map(|set| {
             let mut nodes = nodes.clone();
             nodes.intersect(set);
             self.place_on(nodes)
@@ -183,21 +183,21 @@ impl<'a> NodeFit<'a> {
         }
         let size = cpus + gpus;
         let mut gpu_count = gpus;
-        if let Some(asked) = &self.demand.gpus {
+        if let Some(gpu_demand) = &self.demand.gpus {
             if self.one_node || self.tasks == 1 {
                 tasks = self.tasks;
             }
-            if asked.per_task > 0 {
-                tasks = tasks.min(gpus / i64::from(asked.per_task));
+            if gpu_demand.per_task > 0 {
+                tasks = tasks.min(gpus / i64::from(gpu_demand.per_task));
                 if tasks == 0 || (self.one_node && tasks < self.tasks) {
                     return None;
                 }
             }
-            let cpus_per_gpu = i64::from(asked.cpus_each);
+            let cpus_per_gpu = i64::from(gpu_demand.cpus_each);
             let have = cpus;
             cpus = tasks * self.per_task;
             if cpus_per_gpu > 0 {
-                let gpus_needed = if asked.per_node > 0 { i64::from(asked.per_node) } else { gpus };
+                let gpus_needed = if gpu_demand.per_node > 0 { i64::from(gpu_demand.per_node) } else { gpus };
                 cpus = cpus.max((gpus_needed * cpus_per_gpu).min(have));
                 gpu_count = gpus.min(cpus / cpus_per_gpu);
             }
@@ -212,17 +212,17 @@ impl<'a> NodeFit<'a> {
     }
 
     /// GPUs that a node with so many free processors offers.
-    fn gpus_on(&self, asked: &GpuDemand, node: usize, free: i64) -> Option<i64> {
-        let mut total = self.devices_on(asked.kinds, node);
-        let (per_node, per_task) = (i64::from(asked.per_node), i64::from(asked.per_task));
-        let in_all = i64::from(asked.in_all(self.tasks as u32));
+    fn gpus_on(&self, gpu_demand: &GpuDemand, node: usize, free: i64) -> Option<i64> {
+        let mut total = self.devices_on(gpu_demand.kinds, node);
+        let (per_node, per_task) = (i64::from(gpu_demand.per_node), i64::from(gpu_demand.per_task));
+        let in_all = i64::from(gpu_demand.in_all(self.tasks as u32));
         let mut cap = match (per_node, in_all) {
             (0, 0) => i64::MAX,
             (0, in_all) => in_all,
             (per_node, _) => per_node,
         };
-        if asked.cpus_each > 0 {
-            let by_cpus = free / i64::from(asked.cpus_each);
+        if gpu_demand.cpus_each > 0 {
+            let by_cpus = free / i64::from(gpu_demand.cpus_each);
             if by_cpus == 0 || by_cpus < per_node.max(per_task) {
                 return None;
             }
@@ -306,8 +306,8 @@ impl<'a> NodeFit<'a> {
             let best = best_set(&sets, &need);
             let OfferSet { first, last, named, .. } = sets.remove(best);
             match named {
-                Some(named) => {
-                    let neighbours = (named..=last).chain((first..named).rev()).map(|at| &offers[at]);
+                Some(place) => {
+                    let neighbours = (place..=last).chain((first..place).rev()).map(|at| &offers[at]);
                     self.take_each(neighbours.filter(|offer| !self.is_named(offer)), &mut need, &mut taken_nodes);
                 }
                 None => self.take_from(&offers[first..=last], &mut need, &mut taken_nodes),
@@ -317,7 +317,7 @@ impl<'a> NodeFit<'a> {
     }
 
     /// Takes nodes one by one: of the lowest weight those of which the largest part is idle.
-    fn take_least_loaded(&self, offers: &[Offer], need: &mut Wanting, taken: &mut Vec<TakenNode>) {
+    fn take_least_loaded(&self, offers: &[Offer], need: &mut Wanting, picks: &mut Vec<TakenNode>) {
         let mut offers: Vec<&Offer> = offers.iter().collect();
         let node_cpus = |offer: &Offer| i64::from(self.machine.cpus[offer.node]);
         offers.sort_shared_by(|a, b| {
@@ -328,7 +328,7 @@ impl<'a> NodeFit<'a> {
             if need.is_met() || need.most <= 0 {
                 return;
             }
-            self.take_offer(offer, need, taken);
+            self.take_offer(offer, need, picks);
         }
     }
 
@@ -364,18 +364,18 @@ impl<'a> NodeFit<'a> {
         sets
     }
 
-    fn take_from(&self, offers: &[Offer], need: &mut Wanting, taken: &mut Vec<TakenNode>) {
+    fn take_from(&self, offers: &[Offer], need: &mut Wanting, picks: &mut Vec<TakenNode>) {
         if need.nodes <= 1 {
             let fits = |offer: &&Offer| offer.cpus >= need.cpus && offer.gpus >= need.gpus;
             if let Some(offer) = offers.iter().filter(fits).min_by_key(|offer| (offer.cpus, offer.node)) {
-                self.take_offer(offer, need, taken);
+                self.take_offer(offer, need, picks);
                 return;
             }
         }
-        self.take_each(offers.iter(), need, taken);
+        self.take_each(offers.iter(), need, picks);
     }
 
-    fn take_each<'o>(&self, offers: impl Iterator<Item = &'o Offer>, need: &mut Wanting, taken: &mut Vec<TakenNode>) {
+    fn take_each<'o>(&self, offers: impl Iterator<Item = &'o Offer>, need: &mut Wanting, picks: &mut Vec<TakenNode>) {
         for offer in offers {
             if need.is_met() || need.most <= 0 {
                 return;
@@ -384,13 +384,13 @@ impl<'a> NodeFit<'a> {
             if need.most == 1 && offer.cpus < need.cpus {
                 continue;
             }
-            self.take_offer(offer, need, taken);
+            self.take_offer(offer, need, picks);
         }
     }
 
     /// Takes from a node what it offers, but leaves one processor for each node that must come
     /// after it.
-    fn take_offer(&self, offer: &Offer, need: &mut Wanting, taken: &mut Vec<TakenNode>) {
+    fn take_offer(&self, offer: &Offer, need: &mut Wanting, picks: &mut Vec<TakenNode>) {
         let mut cpus = offer.cpus;
         if !self.job.whole {
             let wanted_cpus = need.cpus - (need.least_nodes - 1).max(0);
@@ -402,7 +402,7 @@ impl<'a> NodeFit<'a> {
                 cpus = cpus.min((wanted_cpus.max(least) + threads - 1) / threads * threads);
             }
         }
-        taken.push((offer.node, cpus, offer.gpus));
+        picks.push((offer.node, cpus, offer.gpus));
         need.cpus -= cpus;
         need.gpus -= if need.counts_gpus { offer.gpus } else { 0 };
         need.nodes -= 1;
@@ -411,11 +411,11 @@ impl<'a> NodeFit<'a> {
     }
 
     /// Returns the allocation on the chosen nodes.
-    pub(super) fn build_alloc(&self, mut taken: Vec<TakenNode>) -> Alloc {
-        taken.sort_unstable();
-        let nodes = NodeSet::from_members(self.machine.node_count(), taken.iter().map(|&(node, ..)| node));
-        let cpus = if self.job.whole { Vec::new() } else { taken.iter().map(|taken| self.cpus_of(taken)).collect() };
-        Alloc { nodes, cpus, more: self.build_share(&taken) }
+    pub(super) fn build_alloc(&self, mut picks: Vec<TakenNode>) -> Alloc {
+        picks.sort_unstable();
+        let nodes = NodeSet::from_members(self.machine.node_count(), picks.iter().map(|&(node, ..)| node));
+        let cpus = if self.job.whole { Vec::new() } else { picks.iter().map(|pick| self.cpus_of(pick)).collect() };
+        Alloc { nodes, cpus, more: self.build_share(&picks) }
     }
 
     fn cpus_of(&self, &(node, cpus, _): &TakenNode) -> u32 {
@@ -433,8 +433,8 @@ impl<'a> NodeFit<'a> {
     /// Returns whether the devices that the job has there are as many as it asks for.
     pub(super) fn has_devices(&self, alloc: &Alloc) -> bool {
         if self.job.whole {
-            let idle = |(kind, all): (usize, &Vec<u32>)| {
-                alloc.nodes.iter().all(|node| self.devices_on(1 << kind, node) >= i64::from(all[node]))
+            let idle = |(kind, counts): (usize, &Vec<u32>)| {
+                alloc.nodes.iter().all(|node| self.devices_on(1 << kind, node) >= i64::from(counts[node]))
             };
             return self.machine.resources.gres.iter().enumerate().all(idle);
         }
@@ -449,27 +449,27 @@ impl<'a> NodeFit<'a> {
     }
 
     /// Returns the share of the job of these nodes beside processors.
-    fn build_share(&self, taken: &[TakenNode]) -> Option<Box<AllocMore>> {
+    fn build_share(&self, picks: &[TakenNode]) -> Option<Box<AllocMore>> {
         let resources = &self.machine.resources;
-        let gpus = self.shared_gpus(taken);
+        let gpus = self.shared_gpus(picks);
         let mut more = AllocMore::default();
         if !resources.memory.is_empty() {
-            let of = |(taken, &gpus): (&TakenNode, &i64)| match self.demand.memory {
+            let of = |(pick, &gpus): (&TakenNode, &i64)| match self.demand.memory {
                 MemoryDemand::None => 0,
                 MemoryDemand::PerNode(mb) => mb,
-                MemoryDemand::PerCpu(mb) => mb * u64::from(self.cpus_of(taken)),
+                MemoryDemand::PerCpu(mb) => mb * u64::from(self.cpus_of(pick)),
                 MemoryDemand::PerGpu(mb) => mb * gpus as u64,
-                MemoryDemand::WholeNode => resources.memory[taken.0],
+                MemoryDemand::WholeNode => resources.memory[pick.0],
             };
-            more.memory = taken.iter().zip(&gpus).map(of).collect();
+            more.memory = picks.iter().zip(&gpus).map(of).collect();
         }
         if self.job.whole {
             for (kind, gres) in resources.gres.iter().enumerate() {
-                let nodes_with_gres = taken.iter().filter(|taken| gres[taken.0] > 0);
+                let nodes_with_gres = picks.iter().filter(|pick| gres[pick.0] > 0);
                 more.gres.extend(nodes_with_gres.map(|&(node, ..)| (kind as u16, node as u32, gres[node])));
             }
         } else {
-            for (&(node, ..), &count) in taken.iter().zip(&gpus) {
+            for (&(node, ..), &count) in picks.iter().zip(&gpus) {
                 let kinds = self.demand.gpus.as_ref().map_or(0, |gpus| gpus.kinds);
                 self.give_devices(kinds, node, count, &mut more);
                 for &(kinds, count) in &self.demand.gres {
@@ -483,18 +483,18 @@ impl<'a> NodeFit<'a> {
     }
 
     /// GPUs that the job has on each of its nodes.
-    fn shared_gpus(&self, taken: &[TakenNode]) -> Vec<i64> {
-        let Some(asked) = &self.demand.gpus else { return vec![0; taken.len()] };
-        if asked.per_node > 0 {
-            return vec![i64::from(asked.per_node); taken.len()];
+    fn shared_gpus(&self, picks: &[TakenNode]) -> Vec<i64> {
+        let Some(gpu_demand) = &self.demand.gpus else { return vec![0; picks.len()] };
+        if gpu_demand.per_node > 0 {
+            return vec![i64::from(gpu_demand.per_node); picks.len()];
         }
-        let mut remaining = i64::from(asked.in_all(self.tasks as u32));
+        let mut remaining = i64::from(gpu_demand.in_all(self.tasks as u32));
         // Those of one task on each node, then more from the first one on.
-        let gpus_per_task = i64::from(asked.per_task.max(1));
-        let mut shares: Vec<i64> = taken.iter().map(|taken| taken.2.min(gpus_per_task)).collect();
+        let gpus_per_task = i64::from(gpu_demand.per_task.max(1));
+        let mut shares: Vec<i64> = picks.iter().map(|pick| pick.2.min(gpus_per_task)).collect();
         remaining -= shares.iter().sum::<i64>();
-        for (share, taken) in shares.iter_mut().zip(taken) {
-            let more = remaining.clamp(0, (taken.2 - *share).max(0)) / gpus_per_task * gpus_per_task;
+        for (share, pick) in shares.iter_mut().zip(picks) {
+            let more = remaining.clamp(0, (pick.2 - *share).max(0)) / gpus_per_task * gpus_per_task;
             *share += more;
             remaining -= more;
         }
@@ -535,15 +535,15 @@ fn best_set(sets: &[OfferSet], need: &Wanting) -> usize {
     let mut best: Option<(usize, &OfferSet, bool)> = None;
     for (index, set) in sets.iter().enumerate() {
         let suffices = set.cpus >= need.cpus && set.nodes >= need.nodes - need.spare && set.gpus >= need.gpus;
-        let better = best.is_none_or(|(_, other, sufficient)| {
-            set.weight < other.weight
-                || (set.weight == other.weight
-                    && ((other.named.is_none() && set.named.is_some())
+        let better = best.is_none_or(|(_, rival, sufficient)| {
+            set.weight < rival.weight
+                || (set.weight == rival.weight
+                    && ((rival.named.is_none() && set.named.is_some())
                         || match (suffices, sufficient) {
                             (true, false) => true,
-                            (true, true) => set.cpus < other.cpus,
+                            (true, true) => set.cpus < rival.cpus,
                             // Also where the best so far suffices: Slurm does not look at that.
-                            (false, _) => set.cpus > other.cpus,
+                            (false, _) => set.cpus > rival.cpus,
                         }))
         });
         if better {

@@ -111,11 +111,11 @@ mod tests {
 
     #[test]
     fn gres_have_types_counts_and_sockets() {
-        let named = |name: &str, kind: &str, count| (name.to_string(), kind.to_string(), count);
-        assert_eq!(parse_gres("gpu:a:2(S:0,1),nvme:4"), [named("gpu", "a", 2), named("nvme", "", 4)]);
-        assert_eq!(parse_gres("gpu"), [named("gpu", "", 1)]);
-        assert_eq!(parse_gres("gpu:v100"), [named("gpu", "v100", 1)]);
-        assert_eq!(parse_gres("shard:no_consume:2K"), [named("shard", "", 2048)]);
+        let entry = |name: &str, kind: &str, count| (name.to_string(), kind.to_string(), count);
+        assert_eq!(parse_gres("gpu:a:2(S:0,1),nvme:4"), [entry("gpu", "a", 2), entry("nvme", "", 4)]);
+        assert_eq!(parse_gres("gpu"), [entry("gpu", "", 1)]);
+        assert_eq!(parse_gres("gpu:v100"), [entry("gpu", "v100", 1)]);
+        assert_eq!(parse_gres("shard:no_consume:2K"), [entry("shard", "", 2048)]);
         assert_eq!(parse_gres("(null)"), []);
     }
 

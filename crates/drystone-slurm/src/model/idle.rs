@@ -46,15 +46,15 @@ impl IdleNodes {
     }
 
     /// Becomes the other, in its own memory.
-    pub fn copy_from(&mut self, other: &IdleNodes) {
-        self.some.copy_from(&other.some);
-        self.twice.clone_from(&other.twice);
+    pub fn copy_from(&mut self, source: &IdleNodes) {
+        self.some.copy_from(&source.some);
+        self.twice.clone_from(&source.twice);
         if !self.single {
-            self.cpus.clone_from(&other.cpus);
-            self.all.copy_from(&other.all);
+            self.cpus.clone_from(&source.cpus);
+            self.all.copy_from(&source.all);
         }
-        if let (Some(own), Some(other)) = (&mut self.more, &other.more) {
-            own.copy_from(other);
+        if let (Some(own), Some(source_more)) = (&mut self.more, &source.more) {
+            own.copy_from(source_more);
         }
     }
 
@@ -195,17 +195,17 @@ impl IdleNodes {
     /// Returns the number of allowed nodes that a job could use, and their idle processors.
     ///
     /// A job that is `whole` uses whole nodes only, another one also a part of a node.
-    pub fn count_usable(&self, whole: bool, allowed: &NodeSet) -> (u64, u64) {
+    pub fn count_usable(&self, whole: bool, candidates: &NodeSet) -> (u64, u64) {
         let usable = self.usable_nodes(whole);
-        let nodes = usable.count_common(allowed) as u64;
-        let cpus = || usable.iter_common(allowed).map(|node| u64::from(self.cpus[node])).sum();
+        let nodes = usable.count_common(candidates) as u64;
+        let cpus = || usable.iter_common(candidates).map(|node| u64::from(self.cpus[node])).sum();
         (nodes, if self.single { nodes } else { cpus() })
     }
 
     /// Returns whether a job certainly does not fit: too few nodes or processors. Cheap.
-    pub fn lacks_room(&self, job: &Pending, allowed: &NodeSet) -> bool {
+    pub fn lacks_room(&self, job: &Pending, candidates: &NodeSet) -> bool {
         let usable = self.usable_nodes(job.whole);
-        let nodes = usable.count_common(allowed);
+        let nodes = usable.count_common(candidates);
         if self.single {
             return nodes < (job.cpus.max(job.min_nodes)) as usize;
         }
@@ -213,7 +213,7 @@ impl IdleNodes {
             return true;
         }
         let mut remaining = i64::from(job.cpus);
-        for node in usable.iter_common(allowed) {
+        for node in usable.iter_common(candidates) {
             remaining -= i64::from(self.cpus[node]);
             if remaining <= 0 {
                 return false;

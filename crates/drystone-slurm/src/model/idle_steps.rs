@@ -59,11 +59,11 @@ impl IdleSteps {
             return nodes.iter().map(idle).sum();
         }
         let cpus = &self.cpus[from..from + self.width];
-        let idle = |&(at, mut left): &(u32, u64)| {
+        let idle = |&(at, mut bits): &(u32, u64)| {
             let mut sum = 0;
-            while left != 0 {
-                sum += cpus[at as usize * 64 + left.trailing_zeros() as usize];
-                left &= left - 1;
+            while bits != 0 {
+                sum += cpus[at as usize * 64 + bits.trailing_zeros() as usize];
+                bits &= bits - 1;
             }
             sum
         };
@@ -116,10 +116,14 @@ mod tests {
                 let alloc = Alloc { nodes, cpus: vec![1], more: None };
                 cluster.start_job(&Pending::new(node, 1, 60 * i64::from(node + 1)), 0, alloc);
             }
-            let (mut steps, all) = (IdleSteps::default(), NodeSet::full(6));
-            let taken = |time: i64| (4 - time / 60).clamp(0, 4) as u64;
+            let (mut steps, full_set) = (IdleSteps::default(), NodeSet::full(6));
+            let busy_cpus = |time: i64| (4 - time / 60).clamp(0, 4) as u64;
             for time in [0, 59, 60, 150, 240, 900] {
-                assert_eq!(steps.most_on(&cluster, &all, time), u64::from(6 * cpus) - taken(time), "{cpus} {time}");
+                assert_eq!(
+                    steps.most_on(&cluster, &full_set, time),
+                    u64::from(6 * cpus) - busy_cpus(time),
+                    "{cpus} {time}"
+                );
             }
             // The second node is idle from 120 s on.
             let node_set = NodeSet::from_members(6, [1]);

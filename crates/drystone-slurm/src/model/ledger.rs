@@ -85,9 +85,9 @@ struct WantedUse<'a> {
 
 impl WantedUse<'_> {
     /// Returns its addition to the use: nodes that are used already do not count.
-    fn added_to(&self, used: &Used) -> TresAmounts {
+    fn added_to(&self, usage: &Used) -> TresAmounts {
         let shared_nodes =
-            self.nodes.map_or(0, |nodes| nodes.iter().filter(|&n| used.nodes.contains_key(&(n as u32))).count());
+            self.nodes.map_or(0, |nodes| nodes.iter().filter(|&n| usage.nodes.contains_key(&(n as u32))).count());
         TresAmounts { node: self.all.node.saturating_sub(shared_nodes as u64), ..self.all }
     }
 }
@@ -175,13 +175,13 @@ impl UseLedger {
             }
             if let Some(most) = limits.max_jobs_account
                 && !std::mem::replace(&mut per_account, true)
-                && self.is_full(most, self.of_account.get(&(qos, self.account_of(job))).map_or(0, |used| used.jobs))
+                && self.is_full(most, self.of_account.get(&(qos, self.account_of(job))).map_or(0, |usage| usage.jobs))
             {
                 return Some("QOSMaxJobsPerAccountLimit");
             }
             if let Some(most) = limits.max_jobs_user
                 && !std::mem::replace(&mut per_user, true)
-                && self.is_full(most, self.of_user.get(&(qos, job.user)).map_or(0, |used| used.jobs))
+                && self.is_full(most, self.of_user.get(&(qos, job.user)).map_or(0, |usage| usage.jobs))
             {
                 return Some("QOSMaxJobsPerUserLimit");
             }
@@ -257,7 +257,7 @@ impl UseLedger {
         self.exceeded_limit(job, WantedUse { all: amounts, fewest_gpus: amounts.gpu, nodes }, machine)
     }
 
-    fn exceeded_limit(&self, job: &Pending, wanted: WantedUse<'_>, machine: &ModelMachine) -> Option<&'static str> {
+    fn exceeded_limit(&self, job: &Pending, request: WantedUse<'_>, machine: &ModelMachine) -> Option<&'static str> {
         // What a QOS limits is not limited again by what comes after it.
         let (mut grp, mut per_job) = (Tres::default(), Tres::default());
         let (mut account, mut user) = (Tres::default(), Tres::default());
@@ -266,29 +266,29 @@ impl UseLedger {
             let Qos { limits, max_tres_user, max_tres_account, .. } = &self.accounts.qos[qos as usize];
             let of_user = self.of_user.get(&(qos, job.user)).unwrap_or(&no_use);
             let of_account = self.of_account.get(&(qos, self.account_of(job))).unwrap_or(&no_use);
-            if let Some(of) = self.broken_resource(&limits.grp_tres, &mut grp, &self.of_qos[qos as usize], wanted) {
+            if let Some(of) = self.broken_resource(&limits.grp_tres, &mut grp, &self.of_qos[qos as usize], request) {
                 return Some(resource_reason(of, QOS_GRP));
             }
-            if let Some(of) = self.broken_resource(&limits.max_tres, &mut per_job, &no_use, wanted) {
+            if let Some(of) = self.broken_resource(&limits.max_tres, &mut per_job, &no_use, request) {
                 return Some(resource_reason(of, QOS_JOB));
             }
-            if let Some(of) = self.broken_resource(max_tres_account, &mut account, of_account, wanted) {
+            if let Some(of) = self.broken_resource(max_tres_account, &mut account, of_account, request) {
                 return Some(resource_reason(of, QOS_ACCOUNT));
             }
-            if let Some(of) = self.broken_resource(max_tres_user, &mut user, of_user, wanted) {
+            if let Some(of) = self.broken_resource(max_tres_user, &mut user, of_user, request) {
                 return Some(resource_reason(of, QOS_USER));
             }
         }
         for (above, assoc) in self.assoc_chain(job.assoc).enumerate() {
             let mut seen_limits = grp;
             let limit = &self.accounts.assocs[assoc].limits.grp_tres;
-            if let Some(of) = self.broken_resource(limit, &mut seen_limits, &self.of_assoc[assoc], wanted) {
+            if let Some(of) = self.broken_resource(limit, &mut seen_limits, &self.of_assoc[assoc], request) {
                 return Some(resource_reason(of, ASSOC_GRP));
             }
             let mut seen_per_job = per_job;
             if above == 0
                 && let Some(of) =
-                    self.broken_resource(&self.inherited[assoc].max_tres, &mut seen_per_job, &no_use, wanted)
+                    self.broken_resource(&self.inherited[assoc].max_tres, &mut seen_per_job, &no_use, request)
             {
                 return Some(resource_reason(of, ASSOC_JOB));
             }
@@ -301,24 +301,24 @@ impl UseLedger {
         &self,
         limit: &Tres,
         set: &mut Tres,
-        used: &Used,
-        wanted: WantedUse<'_>,
+        usage: &Used,
+        request: WantedUse<'_>,
     ) -> Option<TresResource> {
         let mut open = limit.without_those_of(set);
         *set = set.or_else(limit);
         if self.lenient {
-            open = open.bearing_load(TresAmounts { gpu: wanted.fewest_gpus, ..wanted.all });
+            open = open.bearing_load(TresAmounts { gpu: request.fewest_gpus, ..request.all });
         }
-        open.exceeded_resource(used.tres_in_use(), wanted.added_to(used))
+        open.exceeded_resource(usage.tres_in_use(), request.added_to(usage))
     }
 
     /// Returns Slurm's reason that keeps one more job from being submitted.
     pub fn submission_reason(&self, job: &Pending, machine: &ModelMachine) -> Option<&'static str> {
-        let full = |most: Option<u32>, used: u32| most.is_some_and(|most| most > 0 && used >= most);
+        let full = |most: Option<u32>, count: u32| most.is_some_and(|most| most > 0 && count >= most);
         for qos in self.qos_of(job, machine).into_iter().flatten() {
             let limits = &self.accounts.qos[qos as usize];
-            let user = self.of_user.get(&(qos, job.user)).map_or(0, |used| used.submitted);
-            let account = self.of_account.get(&(qos, self.account_of(job))).map_or(0, |used| used.submitted);
+            let user = self.of_user.get(&(qos, job.user)).map_or(0, |usage| usage.submitted);
+            let account = self.of_account.get(&(qos, self.account_of(job))).map_or(0, |usage| usage.submitted);
             if full(limits.limits.grp_submit, self.of_qos[qos as usize].submitted) {
                 return Some("QOSGrpSubmitJobsLimit");
             }
@@ -355,27 +355,27 @@ impl UseLedger {
 
     /// A job is submitted.
     pub fn submit(&mut self, job: &Pending, machine: &ModelMachine) {
-        self.visit_counts(job, machine, |used| used.submitted += 1);
+        self.visit_counts(job, machine, |usage| usage.submitted += 1);
     }
 
     /// A job has left for good, before or after its start.
     pub fn note_departure(&mut self, job: &Pending, machine: &ModelMachine) {
-        self.visit_counts(job, machine, |used| used.submitted -= used.submitted.min(1));
+        self.visit_counts(job, machine, |usage| usage.submitted -= usage.submitted.min(1));
     }
 
     /// A job begins to run.
     pub(super) fn begin_job(&mut self, job: &Pending, alloc: &Alloc, machine: &ModelMachine) {
         let (had, count) = (allocated_amounts(job.part, alloc, machine), self.counts_nodes);
-        self.visit_counts(job, machine, |used| {
-            used.add_amounts(had, alloc.nodes.iter().filter(|_| count).map(|n| n as u32))
+        self.visit_counts(job, machine, |usage| {
+            usage.add_amounts(had, alloc.nodes.iter().filter(|_| count).map(|n| n as u32))
         });
     }
 
     /// A job runs no more.
     pub(super) fn end_job(&mut self, job: &Pending, alloc: &Alloc, machine: &ModelMachine) {
         let (had, count) = (allocated_amounts(job.part, alloc, machine), self.counts_nodes);
-        self.visit_counts(job, machine, |used| {
-            used.subtract_amounts(had, alloc.nodes.iter().filter(|_| count).map(|n| n as u32))
+        self.visit_counts(job, machine, |usage| {
+            usage.subtract_amounts(had, alloc.nodes.iter().filter(|_| count).map(|n| n as u32))
         });
     }
 }
@@ -439,8 +439,8 @@ fn asked_amounts(job: &Pending, nodes: u64, machine: &ModelMachine) -> TresAmoun
     // Slurm has tried a job of whole nodes before, and knows how many processors it would have.
     let cpu = u64::from(if job.whole { machine.whole_cpus(job) } else { job.cpus });
     let mut amounts = TresAmounts { cpu, node: nodes, ..TresAmounts::default() };
-    if let Some(known) = machine.resources.known_demand(job.demand) {
-        (amounts.gpu, amounts.mem) = gpus_and_memory(&known.demand, cpu, nodes);
+    if let Some(demand_entry) = machine.resources.known_demand(job.demand) {
+        (amounts.gpu, amounts.mem) = gpus_and_memory(&demand_entry.demand, cpu, nodes);
     }
     let weights = machine.parts[usize::from(job.part)].billing.as_ref();
     amounts.billing = weights.map_or(cpu, |weights| billed_for(job, nodes, machine, weights) as u64);
@@ -469,12 +469,12 @@ fn billed_for(job: &Pending, nodes: u64, machine: &ModelMachine, weights: &Billi
         1 => kinds[serving.trailing_zeros() as usize].kind.as_str(),
         _ => "",
     };
-    if let Some(known) = machine.resources.known_demand(job.demand) {
-        let demand = &known.demand;
+    if let Some(demand_entry) = machine.resources.known_demand(job.demand) {
+        let demand = &demand_entry.demand;
         let gpus;
         (gpus, memory) = gpus_and_memory(demand, u64::from(job.cpus), nodes);
-        if let Some(asked) = &demand.gpus {
-            devices.push(("gpu", device_type(asked.kinds), gpus as f64));
+        if let Some(gpu_demand) = &demand.gpus {
+            devices.push(("gpu", device_type(gpu_demand.kinds), gpus as f64));
         }
         for &(serving, count) in demand.gres.iter().filter(|(serving, _)| *serving != 0) {
             let name = kinds[serving.trailing_zeros() as usize].name.as_str();

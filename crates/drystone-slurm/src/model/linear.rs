@@ -18,16 +18,17 @@ impl IdleNodes {
     pub(super) fn place_whole(
         &self,
         job: &Pending,
-        allowed: &NodeSet,
+        eligible: &NodeSet,
         machine: &ModelMachine,
         weights: WeightUse,
     ) -> Option<Alloc> {
         let demand = machine.resources.known_demand(job.demand);
         let mut usable = self.usable_nodes(true).clone();
-        usable.intersect(allowed);
-        if let Some(known) = demand {
-            usable.intersect(&known.suitable);
-            let lacking: Vec<usize> = usable.iter().filter(|&node| lacks_resources(machine, known, node)).collect();
+        usable.intersect(eligible);
+        if let Some(demand_entry) = demand {
+            usable.intersect(&demand_entry.suitable);
+            let lacking: Vec<usize> =
+                usable.iter().filter(|&node| lacks_resources(machine, demand_entry, node)).collect();
             lacking.into_iter().for_each(|node| usable.remove(node));
         }
         let nodes = match demand.map(|demand| demand.one_of.as_slice()) {
@@ -45,8 +46,8 @@ impl IdleNodes {
 
 /// Returns whether a node without jobs lacks memory or devices. All of its processors count for the
 /// memory of each processor.
-fn lacks_resources(machine: &ModelMachine, known: &KnownDemand, node: usize) -> bool {
-    let (resources, demand) = (&machine.resources, &known.demand);
+fn lacks_resources(machine: &ModelMachine, demand_entry: &KnownDemand, node: usize) -> bool {
+    let (resources, demand) = (&machine.resources, &demand_entry.demand);
     let least = match demand.memory {
         MemoryDemand::PerNode(mb) => mb,
         MemoryDemand::PerCpu(mb) => mb.saturating_mul(u64::from(machine.cpus[node])),
@@ -103,7 +104,7 @@ fn asked_nodes(job: &Pending, machine: &ModelMachine) -> (i64, i64) {
 
 /// Returns the most nodes that a job may have: one for each task.
 fn most_nodes(job: &Pending, machine: &ModelMachine) -> i64 {
-    let tasks = machine.resources.known_demand(job.demand).map_or(0, |known| known.demand.tasks);
+    let tasks = machine.resources.known_demand(job.demand).map_or(0, |entry| entry.demand.tasks);
     let most = i64::from(job.most_nodes());
     if tasks == 0 { most } else { most.min(i64::from(tasks.max(job.min_nodes))) }
 }
@@ -140,7 +141,7 @@ impl<'a> WholeChoice<'a> {
         WholeChoice {
             machine,
             usable,
-            named: demand.map_or(&[], |known| known.demand.named.0.as_slice()),
+            named: demand.map_or(&[], |entry| entry.demand.named.0.as_slice()),
             taken: Vec::new(),
             cpus: i64::from(job.cpus),
             nodes: wanted_nodes,
@@ -232,12 +233,12 @@ impl<'a> WholeChoice<'a> {
         let mut best: Option<(usize, &NodeRun, bool)> = None;
         for (at, run) in runs.iter().enumerate() {
             let suffices = run.cpus >= self.cpus && run.nodes >= self.nodes - self.spare;
-            let better = best.is_none_or(|(_, other, sufficed)| {
-                (other.named.is_none() && run.named.is_some())
-                    || (suffices && !sufficed)
-                    || (suffices && run.cpus < other.cpus)
+            let better = best.is_none_or(|(_, rival, is_sufficient)| {
+                (rival.named.is_none() && run.named.is_some())
+                    || (suffices && !is_sufficient)
+                    || (suffices && run.cpus < rival.cpus)
                     // Also where the other suffices: Slurm does not look at that.
-                    || (!suffices && run.cpus > other.cpus)
+                    || (!suffices && run.cpus > rival.cpus)
             });
             if better {
                 best = Some((at, run, suffices));

@@ -284,13 +284,13 @@ impl Alloc {
     /// The first nodes of the machine that have what a job asks for, whatever runs there.
     pub fn first_of(job: &Pending, machine: &ModelMachine) -> Alloc {
         let (mut remaining, mut nodes, mut cpus) = (job.cpus, Vec::new(), Vec::new());
-        for (node, &here) in machine.cpus.iter().enumerate() {
+        for (node, &node_cpus) in machine.cpus.iter().enumerate() {
             if remaining == 0 && nodes.len() >= job.min_nodes as usize {
                 break;
             }
             nodes.push(node);
-            cpus.push(here.min(remaining.max(1)));
-            remaining -= remaining.min(here);
+            cpus.push(node_cpus.min(remaining.max(1)));
+            remaining -= remaining.min(node_cpus);
         }
         let nodes = NodeSet::from_members(machine.node_count(), nodes);
         Alloc { nodes, cpus: if job.whole { Vec::new() } else { cpus }, more: None }

@@ -200,11 +200,11 @@ impl MainPass {
         let own = job.reservation != NONE;
         match cluster.find_access(job, now, job.limit) {
             Access::Free => {}
-            Access::Nodes(left, _) => self.usable.intersect(&left),
+            Access::Nodes(open_nodes, _) => self.usable.intersect(&open_nodes),
             Access::Until(_) | Access::Never => return PassVerdict::Reserved,
         }
-        if let Some(known) = cluster.machine.resources.known_demand(job.demand) {
-            self.usable.intersect(&known.suitable);
+        if let Some(entry) = cluster.machine.resources.known_demand(job.demand) {
+            self.usable.intersect(&entry.suitable);
         }
         cluster.reset_bytes(job);
         let before = cluster.ledger.as_ref().and_then(|ledger| ledger.reason_before_alloc(job, &cluster.machine));

@@ -202,11 +202,11 @@ fn sum_bits(words: &[(u32, u64)]) -> u32 {
 
 /// The members of a set of classes, ascending.
 pub(super) fn set_members(set: impl Iterator<Item = u64>) -> impl Iterator<Item = usize> {
-    set.enumerate().flat_map(|(at, mut left)| {
+    set.enumerate().flat_map(|(at, mut bits)| {
         std::iter::from_fn(move || {
-            (left != 0).then(|| {
-                let bit = left.trailing_zeros() as usize;
-                left &= left - 1;
+            (bits != 0).then(|| {
+                let bit = bits.trailing_zeros() as usize;
+                bits &= bits - 1;
                 at * 64 + bit
             })
         })
@@ -221,9 +221,9 @@ pub(super) fn widen_sets(sets: &[u64], width: usize, wider: usize) -> Vec<u64> {
 }
 
 /// Adds the new part of each parted class to the sets that have the class.
-pub(super) fn copy_members(sets: &mut [u64], width: usize, parted: &[PartedClass]) {
+pub(super) fn copy_members(sets: &mut [u64], width: usize, splits: &[PartedClass]) {
     for set in sets.chunks_mut(width) {
-        for &(class, fresh) in parted {
+        for &(class, fresh) in splits {
             set[fresh / 64] |= (set[class / 64] >> (class % 64) & 1) << (fresh % 64);
         }
     }

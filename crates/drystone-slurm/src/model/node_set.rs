@@ -71,44 +71,44 @@ impl NodeSet {
 
     /// Keeps only the nodes that the other also has.
     #[inline]
-    pub fn intersect(&mut self, other: &NodeSet) {
-        self.words.iter_mut().zip(&other.words).for_each(|(a, b)| *a &= b);
+    pub fn intersect(&mut self, set: &NodeSet) {
+        self.words.iter_mut().zip(&set.words).for_each(|(a, b)| *a &= b);
     }
 
     /// Adds all of the other.
     #[inline]
-    pub fn unite(&mut self, other: &NodeSet) {
-        self.words.iter_mut().zip(&other.words).for_each(|(a, b)| *a |= b);
+    pub fn unite(&mut self, set: &NodeSet) {
+        self.words.iter_mut().zip(&set.words).for_each(|(a, b)| *a |= b);
     }
 
     /// Takes all of the other out.
     #[inline]
-    pub fn subtract(&mut self, other: &NodeSet) {
-        self.words.iter_mut().zip(&other.words).for_each(|(a, b)| *a &= !b);
+    pub fn subtract(&mut self, set: &NodeSet) {
+        self.words.iter_mut().zip(&set.words).for_each(|(a, b)| *a &= !b);
     }
 
     /// Becomes the other, in its own memory.
     #[inline]
-    pub fn copy_from(&mut self, other: &NodeSet) {
-        self.words.clone_from(&other.words);
+    pub fn copy_from(&mut self, source: &NodeSet) {
+        self.words.clone_from(&source.words);
     }
 
     /// Returns whether the other has all of its nodes.
     #[inline]
-    pub fn is_subset(&self, other: &NodeSet) -> bool {
-        self.words.iter().zip(&other.words).all(|(a, b)| a & !b == 0)
+    pub fn is_subset(&self, superset: &NodeSet) -> bool {
+        self.words.iter().zip(&superset.words).all(|(a, b)| a & !b == 0)
     }
 
     /// Returns whether they have a node in common.
     #[inline]
-    pub fn has_common(&self, other: &NodeSet) -> bool {
-        self.words.iter().zip(&other.words).any(|(a, b)| a & b != 0)
+    pub fn has_common(&self, set: &NodeSet) -> bool {
+        self.words.iter().zip(&set.words).any(|(a, b)| a & b != 0)
     }
 
     /// Returns the number of nodes that both have.
     #[inline]
-    pub fn count_common(&self, other: &NodeSet) -> usize {
-        self.words.iter().zip(&other.words).map(|(a, b)| (a & b).count_ones() as usize).sum()
+    pub fn count_common(&self, set: &NodeSet) -> usize {
+        self.words.iter().zip(&set.words).map(|(a, b)| (a & b).count_ones() as usize).sum()
     }
 
     /// Its words that are not empty, by index.
@@ -133,8 +133,8 @@ impl NodeSet {
     }
 
     /// The nodes that both have, ascending.
-    pub fn iter_common<'a>(&'a self, other: &'a NodeSet) -> impl Iterator<Item = usize> + 'a {
-        let words = self.words.iter().zip(&other.words).map(|(a, b)| a & b);
+    pub fn iter_common<'a>(&'a self, set: &'a NodeSet) -> impl Iterator<Item = usize> + 'a {
+        let words = self.words.iter().zip(&set.words).map(|(a, b)| a & b);
         words.zip(0..).flat_map(|(word, index)| nodes_of_word(word, index))
     }
 

@@ -28,9 +28,9 @@ impl ModelCluster {
 
     /// Sets idle processors to those that no running job has, but for jobs in these places.
     pub(super) fn recount_idle(&self, idle: &mut IdleNodes, without: &[u32]) {
-        for (node, used) in self.cores_in_use(without).into_iter().enumerate() {
+        for (node, core_bits) in self.cores_in_use(without).into_iter().enumerate() {
             let cpus = self.machine.cpus[node];
-            idle.set_idle(node, cpus.saturating_sub(used.count_ones()), &self.machine);
+            idle.set_idle(node, cpus.saturating_sub(core_bits.count_ones()), &self.machine);
         }
     }
 
@@ -46,7 +46,7 @@ impl ModelCluster {
 
     /// Returns the place of the job if the jobs that it suspends give up their processors, but not
     /// their memory.
-    pub(super) fn place_over(&self, job: &Pending, allowed: &NodeSet, now: i64) -> Option<Alloc> {
+    pub(super) fn place_over(&self, job: &Pending, eligible: &NodeSet, now: i64) -> Option<Alloc> {
         if !self.tells_cores() {
             return None;
         }
@@ -56,7 +56,7 @@ impl ModelCluster {
         }
         let mut idle = self.idle.clone();
         self.recount_idle(&mut idle, &giving);
-        idle.place_job(job, allowed, &self.machine)
+        idle.place_job(job, eligible, &self.machine)
     }
 
     /// Chooses a job's processors on its nodes: the first that are idle, else the first of jobs

@@ -71,6 +71,6 @@ impl PastLooks {
 }
 
 /// Returns whether two are the same job with the same request, whatever its priority is.
-pub(super) fn asks_alike(one: &Pending, other: &Pending) -> bool {
-    *one == Pending { priority: one.priority, ..other.clone() }
+pub(super) fn asks_alike(first: &Pending, second: &Pending) -> bool {
+    *first == Pending { priority: first.priority, ..second.clone() }
 }

@@ -8,31 +8,31 @@ use super::{Alloc, AllocMore, IdleNodes, ModelMachine, NodeSet, Pending};
 
 impl IdleNodes {
     /// Returns the place of a job on the allowed nodes, if it fits.
-    pub fn place_job(&self, job: &Pending, allowed: &NodeSet, machine: &ModelMachine) -> Option<Alloc> {
+    pub fn place_job(&self, job: &Pending, eligible: &NodeSet, machine: &ModelMachine) -> Option<Alloc> {
         if machine.linear {
-            return self.place_whole(job, allowed, machine, WeightUse::Start);
+            return self.place_whole(job, eligible, machine, WeightUse::Start);
         }
         let least_loaded = machine.parts[usize::from(job.part)].least_loaded && !self.single;
         let alone = job.demand == 0 && machine.resources.is_plain() && !least_loaded;
         if !alone
-            && machine.resources.known_demand(job.demand).is_none_or(|known| known.demand.gpus.is_none())
-            && self.lacks_room(job, allowed)
+            && machine.resources.known_demand(job.demand).is_none_or(|entry| entry.demand.gpus.is_none())
+            && self.lacks_room(job, eligible)
         {
             return None;
         }
         if !alone {
-            return NodeFit::new(self, machine, job, &JobDemand::default()).place_job(allowed);
+            return NodeFit::new(self, machine, job, &JobDemand::default()).place_job(eligible);
         }
-        if self.lacks_room(job, allowed) {
+        if self.lacks_room(job, eligible) {
             return None;
         }
         if self.single {
             let mut usable = self.some.clone();
-            usable.intersect(allowed);
+            usable.intersect(eligible);
             return Some(usable.place_in_runs(job.cpus.max(job.min_nodes) as usize));
         }
         let mut usable = self.usable_nodes(job.whole).clone();
-        usable.intersect(allowed);
+        usable.intersect(eligible);
         if job.max_nodes == 1 {
             // What is too small for a job of one node is not even looked at, and so parts what is
             // beside it.
@@ -124,12 +124,12 @@ impl IdleNodes {
         last: usize,
         job: &Pending,
         need: &mut MissingAmounts,
-        taken: &mut Vec<(usize, u32)>,
+        picks: &mut Vec<(usize, u32)>,
     ) {
         if need.nodes <= 1 && need.cpus > 0 {
             let enough = (first..=last).filter(|&node| i64::from(self.cpus[node]) >= need.cpus);
             if let Some(node) = enough.min_by_key(|&node| (self.cpus[node], node)) {
-                need.take_node(node, self.cpus[node], self.threads_on(node), job.whole, taken);
+                need.take_node(node, self.cpus[node], self.threads_on(node), job.whole, picks);
                 return;
             }
         }
@@ -141,18 +141,18 @@ impl IdleNodes {
             if need.most == 1 && i64::from(self.cpus[node]) < need.cpus {
                 continue;
             }
-            need.take_node(node, self.cpus[node], self.threads_on(node), job.whole, taken);
+            need.take_node(node, self.cpus[node], self.threads_on(node), job.whole, picks);
         }
     }
 
-    fn build_alloc(&self, mut taken: Vec<(usize, u32)>, whole: bool) -> Alloc {
-        let nodes = NodeSet::from_members(self.some.capacity(), taken.iter().map(|&(node, _)| node));
+    fn build_alloc(&self, mut picks: Vec<(usize, u32)>, whole: bool) -> Alloc {
+        let nodes = NodeSet::from_members(self.some.capacity(), picks.iter().map(|&(node, _)| node));
         // A whole node is all that it has.
         if whole {
             return Alloc { nodes, ..Alloc::default() };
         }
-        taken.sort_unstable();
-        Alloc { nodes, cpus: taken.iter().map(|&(_, cpus)| cpus).collect(), more: None }
+        picks.sort_unstable();
+        Alloc { nodes, cpus: picks.iter().map(|&(_, cpus)| cpus).collect(), more: None }
     }
 }
 
@@ -197,12 +197,12 @@ impl MissingAmounts {
 
     /// Takes from a node what it has to give, but leaves one processor for each node that must come
     /// after it.
-    fn take_node(&mut self, node: usize, idle: u32, threads: i64, whole: bool, taken: &mut Vec<(usize, u32)>) {
+    fn take_node(&mut self, node: usize, idle: u32, threads: i64, whole: bool, picks: &mut Vec<(usize, u32)>) {
         let for_others = (self.nodes - 1).max(0);
         let wanted_cpus = if whole { i64::from(idle) } else { (self.cpus - for_others).max(1) };
         let cores = (wanted_cpus + threads - 1) / threads * threads;
         let cpus = i64::from(idle).min(cores);
-        taken.push((node, cpus as u32));
+        picks.push((node, cpus as u32));
         self.cpus -= cpus;
         self.nodes -= 1;
         self.most -= 1;

@@ -130,7 +130,7 @@ impl Resources {
     pub fn kinds_of(&self, name: &str, kind: &str) -> Kinds {
         let is = |k: &GresKind| k.name.eq_ignore_ascii_case(name) && (kind.is_empty() || k.kind == kind);
         let bits = self.kinds.iter().enumerate().filter(|(_, k)| is(k)).map(|(at, _)| 1_u64 << at);
-        bits.fold(0, |all, bit| all | bit)
+        bits.fold(0, |mask, bit| mask | bit)
     }
 
     /// The place of a kind, made where there is none. `None`: there are too many.
@@ -152,7 +152,7 @@ impl Resources {
 
     /// The number of a demand, made where there is none; 0 for none.
     pub fn intern_demand(&mut self, demand: JobDemand, cpus: &[u32]) -> u32 {
-        if let Some(at) = self.demands.iter().position(|known| known.demand == demand) {
+        if let Some(at) = self.demands.iter().position(|entry| entry.demand == demand) {
             return at as u32;
         }
         self.add_demand(demand, cpus)
@@ -160,7 +160,7 @@ impl Resources {
 
     /// Returns whether a demand is for GPUs of one kind, where there are several.
     pub(crate) fn names_a_type(&self, number: u32) -> bool {
-        let gpus = self.known_demand(number).and_then(|known| known.demand.gpus.as_ref());
+        let gpus = self.known_demand(number).and_then(|entry| entry.demand.gpus.as_ref());
         gpus.is_some_and(|gpus| gpus.kinds.count_ones() == 1)
     }
 
@@ -315,21 +315,21 @@ impl IdleMore {
         })
     }
 
-    pub(super) fn copy_from(&mut self, other: &IdleMore) {
-        self.memory.clone_from(&other.memory);
-        for (own, other) in self.gres.iter_mut().zip(&other.gres) {
-            own.clone_from(other);
+    pub(super) fn copy_from(&mut self, source: &IdleMore) {
+        self.memory.clone_from(&source.memory);
+        for (own, source_gres) in self.gres.iter_mut().zip(&source.gres) {
+            own.clone_from(source_gres);
         }
-        for (own, other) in self.capped.iter_mut().zip(&other.capped) {
-            own.clone_from(other);
+        for (own, source_cap) in self.capped.iter_mut().zip(&source.capped) {
+            own.clone_from(source_cap);
         }
     }
 
     /// Counts the processors of a job of a capped partition, or counts them no more.
     pub(super) fn change_capped(&mut self, cap: u16, cpus: impl Iterator<Item = (usize, u32)>, take: bool) {
-        let Some(capped) = self.capped.get_mut(usize::from(cap)) else { return };
+        let Some(node_cpus) = self.capped.get_mut(usize::from(cap)) else { return };
         for (node, cpus) in cpus {
-            capped[node] = if take { capped[node] + cpus } else { capped[node].saturating_sub(cpus) };
+            node_cpus[node] = if take { node_cpus[node] + cpus } else { node_cpus[node].saturating_sub(cpus) };
         }
     }
 

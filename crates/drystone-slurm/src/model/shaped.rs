@@ -11,8 +11,8 @@ impl Resources {
     /// Returns the demand of a job of this shape beside processors and nodes. `names` are those of
     /// the nodes. A type of device and a licence that no node or cluster has are never free.
     pub fn demand_of(&self, shape: &NodeShape, names: &[String]) -> JobDemand {
-        let numbers = |wanted: &[String]| -> Vec<u32> {
-            wanted.iter().filter_map(|name| names.iter().position(|own| own == name)).map(|at| at as u32).collect()
+        let numbers = |name_list: &[String]| -> Vec<u32> {
+            name_list.iter().filter_map(|name| names.iter().position(|own| own == name)).map(|at| at as u32).collect()
         };
         let licence = |(name, count): &(String, u32)| {
             let at = self.licences.iter().position(|(own, _)| own == name);
@@ -54,9 +54,9 @@ impl Resources {
     }
 }
 
-fn memory_demand(asked: &NodeMemory) -> MemoryDemand {
+fn memory_demand(request: &NodeMemory) -> MemoryDemand {
     let megabytes = |kb: u64| kb.div_ceil(1024);
-    match *asked {
+    match *request {
         NodeMemory::PerNode(kb) => MemoryDemand::PerNode(megabytes(kb)),
         NodeMemory::PerCore(kb) => MemoryDemand::PerCpu(megabytes(kb)),
         NodeMemory::PerDevice(kb) => MemoryDemand::PerGpu(megabytes(kb)),

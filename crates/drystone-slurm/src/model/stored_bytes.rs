@@ -60,9 +60,9 @@ impl StoredBytes {
     }
 
     /// Takes over what another machine has stored.
-    pub fn copy_from(&self, other: &StoredBytes) {
-        for (own, other) in self.bytes.iter().zip(&other.bytes) {
-            self.store_byte(own, other.load(Ordering::Relaxed));
+    pub fn copy_from(&self, source: &StoredBytes) {
+        for (own, byte) in self.bytes.iter().zip(&source.bytes) {
+            self.store_byte(own, byte.load(Ordering::Relaxed));
         }
     }
 

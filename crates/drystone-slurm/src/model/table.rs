@@ -157,14 +157,14 @@ impl PlanTable {
         &self,
         free: &mut NodeSet,
         (number, part): (usize, &NodeSet),
-        narrowed: bool,
+        is_narrow: bool,
         (from, until): (i64, i64),
     ) -> i64 {
         let start = self.records.partition_point(|record| record.end <= from);
         if start == self.records.len() {
             return 0;
         }
-        let (whole, missing) = if narrowed {
+        let (whole, missing) = if is_narrow {
             let mut missing = part.clone();
             missing.subtract(free);
             (self.classes.classes_meeting(part), self.classes.classes_meeting(&missing))
@@ -186,17 +186,18 @@ impl PlanTable {
             if self.records[index].begin > until {
                 break;
             }
-            remaining.iter_mut().zip(self.free_classes(index)).for_each(|(left, this)| *left &= this);
+            remaining.iter_mut().zip(self.free_classes(index)).for_each(|(word, free_word)| *word &= free_word);
         }
         self.keep_only(free, &remaining);
         later
     }
 
     /// Keeps the nodes of some classes in `free`.
-    fn keep_only(&self, free: &mut NodeSet, left: &[u64]) {
+    fn keep_only(&self, free: &mut NodeSet, class_words: &[u64]) {
         let mut nodes = NodeSet::empty(free.capacity());
         let all_classes = self.set_of_all();
-        self.classes.spread_into(left.iter().zip(all_classes).map(|(left, all)| left & all), &mut nodes);
+        self.classes
+            .spread_into(class_words.iter().zip(all_classes).map(|(word, full_word)| word & full_word), &mut nodes);
         free.intersect(&nodes);
     }
 
@@ -205,7 +206,7 @@ impl PlanTable {
         let count = self.classes.class_count();
         (0..self.width).map(move |at| match count.saturating_sub(at * 64) {
             0 => 0,
-            left if left < 64 => (1 << left) - 1,
+            rest if rest < 64 => (1 << rest) - 1,
             _ => u64::MAX,
         })
     }
@@ -287,7 +288,7 @@ impl PlanTable {
         if start < stop {
             let mut remaining = vec![u64::MAX; self.width];
             for index in start..stop {
-                remaining.iter_mut().zip(self.free_classes(index)).for_each(|(left, this)| *left &= this);
+                remaining.iter_mut().zip(self.free_classes(index)).for_each(|(word, free_word)| *word &= free_word);
             }
             self.keep_only(free, &remaining);
         }
@@ -315,7 +316,7 @@ impl PlanTable {
         let behind = self.records.partition_point(|record| record.begin < end);
         (first..behind).any(|index| {
             let mut words = self.fitting.iter().zip(self.free_classes(index));
-            words.any(|(wanted, free)| wanted & !free != 0) || self.is_short(index, licences)
+            words.any(|(need_word, free)| need_word & !free != 0) || self.is_short(index, licences)
         })
     }
 
@@ -376,7 +377,7 @@ impl PlanTable {
                 *fact = fact.without_planned(size, idle_from);
             }
             let set = &mut self.words[at * self.width..(at + 1) * self.width];
-            set.iter_mut().zip(&plan_classes).for_each(|(set, planned)| *set &= !planned);
+            set.iter_mut().zip(&plan_classes).for_each(|(set, plan_word)| *set &= !plan_word);
             let free = &mut self.free_licences[at * self.licences..(at + 1) * self.licences];
             for &(kind, count) in licences {
                 if let Some(free) = free.get_mut(usize::from(kind)) {
@@ -396,12 +397,12 @@ impl PlanTable {
     }
 
     /// Returns whether two records have the same nodes and licences.
-    fn are_equal(&self, one: usize, other: usize) -> bool {
+    fn are_equal(&self, first: usize, second: usize) -> bool {
         let free = |index: usize| {
             let at = self.records[index].set as usize * self.licences;
             &self.free_licences[at..at + self.licences]
         };
-        self.free_classes(one) == self.free_classes(other) && free(one) == free(other)
+        self.free_classes(first) == self.free_classes(second) && free(first) == free(second)
     }
 
     /// Parts classes so that these nodes make up whole classes, and returns the set of those.
@@ -540,7 +541,7 @@ mod tests {
             (seed >> 33) % below
         };
         let parts = [NodeSet::full(9), NodeSet::from_members(9, [0, 2, 3, 7])];
-        let mut compared = 0;
+        let mut comparisons = 0;
         for _ in 0..40 {
             let mut table = PlanTable::default();
             table.reset_table((0, 1000), &NodeSet::full(9), &[], parts.iter());
@@ -553,10 +554,10 @@ mod tests {
                     let expected = next_try_one_by_one(&table, part, from, limit, need);
                     let proof = &mut StartProof::empty_proof();
                     assert_eq!(table.next_try(number, from, limit, need, proof), expected);
-                    compared += usize::from(expected != Some(from));
+                    comparisons += usize::from(expected != Some(from));
                 }
             }
         }
-        assert!(compared > 500, "{compared}");
+        assert!(comparisons > 500, "{comparisons}");
     }
 }

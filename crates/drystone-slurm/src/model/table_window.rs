@@ -463,12 +463,12 @@ mod tests {
         for case in 0..400 {
             let (mut table, mut steps) = (drawn_table(&mut draw, case % 20), IdleSteps::default());
             let (start, limit, need) = (draw(900) as i64, draw(300) as i64, draw(4) as u32 + 1);
-            let (mut from, mut counted) = (start, false);
+            let (mut from, mut has_room) = (start, false);
             let (job, mut scratch) = (Pending::new(99, need, limit), WillRunScratch::default());
             let expected = loop {
                 let mut free = part.clone();
                 let later = table.search_nodes(&mut free, (1, &part), false, (from, from + limit));
-                counted |= free.count_nodes() as u32 >= need;
+                has_room |= free.count_nodes() as u32 >= need;
                 let reach = if later == 0 { Reach::All } else { Reach::Until(later) };
                 // One running job after the other is let end.
                 let soonest = will_run(&cluster, &job, &free, 0, reach, &mut scratch).map(|soonest| soonest.at);
@@ -500,7 +500,7 @@ mod tests {
                 table.spread_try(1, &mut free);
                 (likely.from, likely.later, free, likely.start.expect("ranked").at)
             });
-            assert_eq!((likely, search.counted), (expected.clone(), counted), "{table:?} {start} {limit} {need}");
+            assert_eq!((likely, search.counted), (expected.clone(), has_room), "{table:?} {start} {limit} {need}");
             assert!(expected.is_none_or(|(from, ..)| proof.from <= from), "{proof:?}");
         }
     }

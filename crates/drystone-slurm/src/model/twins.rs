@@ -27,9 +27,9 @@ pub(super) struct TwinRefusal {
 
 impl TwinRefusal {
     /// The refusal of a job; `None` where its twins do not share it.
-    pub(super) fn new(job: &Pending, look: (i64, bool), verdict: &PassVerdict, tried: i64) -> Option<TwinRefusal> {
+    pub(super) fn new(job: &Pending, look: (i64, bool), verdict: &PassVerdict, try_count: i64) -> Option<TwinRefusal> {
         let is_shared = matches!(verdict, PassVerdict::Limit(_) | PassVerdict::NoRoom);
-        let refusal = || TwinRefusal { job: strip_identity(job), look, verdict: verdict.clone(), tried };
+        let refusal = || TwinRefusal { job: strip_identity(job), look, verdict: verdict.clone(), tried: try_count };
         is_shared.then(refusal)
     }
 }
@@ -87,27 +87,27 @@ mod tests {
         let mut twins = TwinRefusals::default();
         let limit = PassVerdict::Limit("QOSMaxCpuPerUserLimit");
         twins.add_refusal(TwinRefusal::new(&Pending::new(1, 4, 600), (7, false), &limit, 1));
-        let other = Pending { submit: 5, array: 2, ..Pending::new(2, 4, 600) };
+        let twin = Pending { submit: 5, array: 2, ..Pending::new(2, 4, 600) };
         let verdict = |twins: &TwinRefusals, job: &Pending, look| {
             twins.find_twin(job, look).map(|refusal| refusal.verdict.clone())
         };
-        assert_eq!(verdict(&twins, &other, (7, false)), Some(limit));
-        assert_eq!(verdict(&twins, &other, (8, false)), None, "later");
-        assert_eq!(verdict(&twins, &other, (7, true)), None, "without a plan");
+        assert_eq!(verdict(&twins, &twin, (7, false)), Some(limit));
+        assert_eq!(verdict(&twins, &twin, (8, false)), None, "later");
+        assert_eq!(verdict(&twins, &twin, (7, true)), None, "without a plan");
         for unlike in [
-            Pending { cpus: 5, ..other.clone() },
-            Pending { limit: 660, ..other.clone() },
-            Pending { user: 3, ..other.clone() },
-            Pending { qos: 1, ..other.clone() },
-            Pending { part: 1, ..other.clone() },
-            Pending { several: true, ..other.clone() },
+            Pending { cpus: 5, ..twin.clone() },
+            Pending { limit: 660, ..twin.clone() },
+            Pending { user: 3, ..twin.clone() },
+            Pending { qos: 1, ..twin.clone() },
+            Pending { part: 1, ..twin.clone() },
+            Pending { several: true, ..twin.clone() },
         ] {
             assert_eq!(verdict(&twins, &unlike, (7, false)), None);
         }
         twins.keep_those_at(0);
-        assert!(twins.find_twin(&other, (7, false)).is_some());
+        assert!(twins.find_twin(&twin, (7, false)).is_some());
         twins.keep_those_at(1);
-        assert!(twins.find_twin(&other, (7, false)).is_none(), "nodes have other weights");
-        assert!(TwinRefusal::new(&other, (7, false), &PassVerdict::Reserved, 1).is_none());
+        assert!(twins.find_twin(&twin, (7, false)).is_none(), "nodes have other weights");
+        assert!(TwinRefusal::new(&twin, (7, false), &PassVerdict::Reserved, 1).is_none());
     }
 }

@@ -45,7 +45,7 @@ impl Preempting {
             return Vec::new();
         }
         let machine = &cluster.machine;
-        let mut found: Vec<(u64, i64, u64, u32)> = Vec::new();
+        let mut candidates: Vec<(u64, i64, u64, u32)> = Vec::new();
         for &(_, rank, slot) in cluster.end_order() {
             let Some(running) = cluster.job_at(slot) else { continue };
             let ripe = running.start.saturating_add(self.exempt_of(machine, &running.job)) <= now;
@@ -53,17 +53,17 @@ impl Preempting {
                 && self.may_replace(machine, job, running)
                 && self.mode_of(machine, &running.job) != PreemptMode::Off
             {
-                found.push((self.order_of(machine, running), running.start, rank, slot));
+                candidates.push((self.order_of(machine, running), running.start, rank, slot));
             }
         }
         // Slurm sorts a list that is in the order of submission, and equal ones stay in it.
-        found.sort_shared_by_key(|&(_, _, rank, _)| rank);
+        candidates.sort_shared_by_key(|&(_, _, rank, _)| rank);
         if self.youngest_first {
-            found.sort_shared_by_key(|&(_, start, ..)| std::cmp::Reverse(start));
+            candidates.sort_shared_by_key(|&(_, start, ..)| std::cmp::Reverse(start));
         } else {
-            found.sort_shared_by_key(|&(order, ..)| order);
+            candidates.sort_shared_by_key(|&(order, ..)| order);
         }
-        found.into_iter().map(|(.., slot)| slot).collect()
+        candidates.into_iter().map(|(.., slot)| slot).collect()
     }
 
     /// Returns the next time at which a running job may be replaced that may not be at `now`.
@@ -81,7 +81,7 @@ impl Preempting {
         &self,
         cluster: &ModelCluster,
         job: &Pending,
-        allowed: &NodeSet,
+        eligible: &NodeSet,
         now: i64,
     ) -> Option<(Vec<Victim>, Alloc)> {
         let machine = &cluster.machine;
@@ -98,7 +98,7 @@ impl Preempting {
             for (at, &slot) in list.iter().enumerate() {
                 let running_job = cluster.job_at(slot)?;
                 idle.give_back(&running_job.alloc, machine);
-                if let Some(alloc) = idle.place_job(job, allowed, machine) {
+                if let Some(alloc) = idle.place_job(job, eligible, machine) {
                     placement = Some((at, alloc));
                     break;
                 }

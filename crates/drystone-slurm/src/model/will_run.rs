@@ -76,11 +76,11 @@ impl Soonest {
         &mut self,
         cluster: &ModelCluster,
         job: &Pending,
-        allowed: &NodeSet,
+        eligible: &NodeSet,
         scratch: &mut WillRunScratch,
     ) -> Alloc {
         let alloc =
-            self.alloc.take().or_else(|| WillRunSearch::resume_search(cluster, job, allowed, scratch).find_place());
+            self.alloc.take().or_else(|| WillRunSearch::resume_search(cluster, job, eligible, scratch).find_place());
         alloc.unwrap_or_default()
     }
 
@@ -89,13 +89,13 @@ impl Soonest {
         &mut self,
         cluster: &ModelCluster,
         job: &Pending,
-        allowed: &NodeSet,
+        eligible: &NodeSet,
         scratch: &mut WillRunScratch,
     ) -> bool {
         if cluster.completing.is_empty() {
             return false;
         }
-        let alloc = self.alloc_at_start(cluster, job, allowed, scratch);
+        let alloc = self.alloc_at_start(cluster, job, eligible, scratch);
         let meets = alloc.nodes.has_common(&cluster.completing);
         self.alloc = Some(alloc);
         meets
@@ -118,17 +118,17 @@ pub(super) enum Reach {
 pub(super) fn will_run(
     cluster: &ModelCluster,
     job: &Pending,
-    allowed: &NodeSet,
+    eligible: &NodeSet,
     now: i64,
     reach: Reach,
     scratch: &mut WillRunScratch,
 ) -> Option<Soonest> {
-    let mut search = WillRunSearch::new(cluster, job, allowed, scratch);
+    let mut search = WillRunSearch::new(cluster, job, eligible, scratch);
     if search.single {
         if search.has_enough() {
             return Some(Soonest { at: now, alloc: None });
         }
-    } else if let Some(alloc) = plan_on(&cluster.idle, cluster, job, allowed) {
+    } else if let Some(alloc) = plan_on(&cluster.idle, cluster, job, eligible) {
         return Some(Soonest { at: now, alloc: Some(alloc) });
     }
     let victims = cluster.preempting.find_candidates(cluster, job, now);
@@ -148,11 +148,11 @@ pub(super) fn will_run(
 }
 
 /// Returns the place that a plan would take on idle nodes.
-fn plan_on(idle: &IdleNodes, cluster: &ModelCluster, job: &Pending, allowed: &NodeSet) -> Option<Alloc> {
+fn plan_on(idle: &IdleNodes, cluster: &ModelCluster, job: &Pending, eligible: &NodeSet) -> Option<Alloc> {
     if cluster.machine.linear {
-        return idle.place_whole(job, allowed, &cluster.machine, WeightUse::Plan);
+        return idle.place_whole(job, eligible, &cluster.machine, WeightUse::Plan);
     }
-    idle.place_job(job, allowed, &cluster.machine)
+    idle.place_job(job, eligible, &cluster.machine)
 }
 
 struct WillRunSearch<'a> {
@@ -173,7 +173,7 @@ impl<'a> WillRunSearch<'a> {
     fn new(
         cluster: &'a ModelCluster,
         job: &'a Pending,
-        allowed: &'a NodeSet,
+        eligible: &'a NodeSet,
         scratch: &'a mut WillRunScratch,
     ) -> WillRunSearch<'a> {
         scratch.since.clear();
@@ -182,24 +182,24 @@ impl<'a> WillRunSearch<'a> {
         let usable = cluster.idle.usable_nodes(false);
         let single = cluster.idle.is_single() && job.demand == 0;
         let have = if single {
-            usable.count_common(allowed) as u64
+            usable.count_common(eligible) as u64
         } else {
-            usable.iter_common(allowed).map(|node| u64::from(cluster.idle.idle_on(node))).sum()
+            usable.iter_common(eligible).map(|node| u64::from(cluster.idle.idle_on(node))).sum()
         };
-        WillRunSearch { cluster, job, allowed, scratch, single, have, ready: false }
+        WillRunSearch { cluster, job, allowed: eligible, scratch, single, have, ready: false }
     }
 
     /// The last search, as it ended.
     fn resume_search(
         cluster: &'a ModelCluster,
         job: &'a Pending,
-        allowed: &'a NodeSet,
+        eligible: &'a NodeSet,
         scratch: &'a mut WillRunScratch,
     ) -> WillRunSearch<'a> {
         WillRunSearch {
             cluster,
             job,
-            allowed,
+            allowed: eligible,
             scratch,
             single: cluster.idle.is_single() && job.demand == 0,
             have: 0,
@@ -235,7 +235,7 @@ impl<'a> WillRunSearch<'a> {
     fn fits_now(&mut self) -> Option<Option<Alloc>> {
         // A test for a GPU job is seen in the weights of the nodes.
         let known_demand = self.cluster.machine.resources.known_demand(self.job.demand);
-        if !self.has_enough() && known_demand.is_none_or(|known| known.demand.gpus.is_none()) {
+        if !self.has_enough() && known_demand.is_none_or(|entry| entry.demand.gpus.is_none()) {
             None
         } else if self.single {
             // Any nodes do.
@@ -265,13 +265,13 @@ impl<'a> WillRunSearch<'a> {
     }
 
     /// Lets running jobs end, group by group, until one ends after `until`.
-    fn simulate_ends(&mut self, now: i64, gone: &[u32], until: i64) -> Option<Soonest> {
+    fn simulate_ends(&mut self, now: i64, absent_slots: &[u32], until: i64) -> Option<Soonest> {
         let end_order = self.cluster.end_order();
         let staying: Vec<(i64, u64, u32)>;
-        let order = if gone.is_empty() {
+        let order = if absent_slots.is_empty() {
             end_order
         } else {
-            staying = end_order.iter().copied().filter(|(.., slot)| !gone.contains(slot)).collect();
+            staying = end_order.iter().copied().filter(|(.., slot)| !absent_slots.contains(slot)).collect();
             &staying
         };
         if self.cluster.machine.linear {

@@ -112,29 +112,29 @@ pub fn listen_to_job<T>(job: u32, work: impl FnOnce() -> T) -> (T, Vec<SharedVer
     let before = HEARD.replace(Some(HeardJob { job, waits: false, said: Vec::new() }));
     let work_result = work();
     let heard_job = HEARD.replace(before);
-    (work_result, heard_job.map(|heard| heard.said).unwrap_or_default())
+    (work_result, heard_job.map(|listener| listener.said).unwrap_or_default())
 }
 
 /// The job that this thread listens for, if it waits.
 pub(super) fn wanted_job() -> Option<u32> {
-    HEARD.with_borrow(|heard| heard.as_ref().filter(|heard| heard.waits).map(|heard| heard.job))
+    HEARD.with_borrow(|slot| slot.as_ref().filter(|listener| listener.waits).map(|listener| listener.job))
 }
 
 /// A job waits from now on.
 pub(super) fn note_wait(job: u32) {
-    HEARD.with_borrow_mut(|heard| {
-        if let Some(heard) = heard.as_mut().filter(|heard| heard.job == job) {
-            heard.waits = true;
+    HEARD.with_borrow_mut(|slot| {
+        if let Some(listener) = slot.as_mut().filter(|listener| listener.job == job) {
+            listener.waits = true;
         }
     });
 }
 
 /// The start of a job is taken back: the pass had started another that took what it asks for.
 pub(super) fn take_back_start(job: u32) {
-    HEARD.with_borrow_mut(|heard| {
-        let Some(heard) = heard.as_mut().filter(|heard| heard.job == job) else { return };
-        heard.waits = true;
-        if let Some(last) = heard.said.iter_mut().rev().find(|last| last.verdict == PassReason::Started) {
+    HEARD.with_borrow_mut(|slot| {
+        let Some(listener) = slot.as_mut().filter(|listener| listener.job == job) else { return };
+        listener.waits = true;
+        if let Some(last) = listener.said.iter_mut().rev().find(|last| last.verdict == PassReason::Started) {
             last.verdict = PassReason::Resources;
         }
     });
@@ -168,11 +168,11 @@ impl VerdictObserver for JobEar {
         };
         let (reason, by, planned_start) = PassReason::from_verdict(&verdict);
         let room = u64::from(std::mem::take(&mut self.room));
-        HEARD.with_borrow_mut(|heard| {
-            let Some(HeardJob { waits, said, .. }) = heard else { return };
+        HEARD.with_borrow_mut(|slot| {
+            let Some(HeardJob { waits, said, .. }) = slot else { return };
             *waits &= reason != PassReason::Started;
             let partition = if reason == PassReason::NotReached { &None } else { &self.partition };
-            let last = said.iter_mut().rev().find(|said| said.pass == pass && said.partition == *partition);
+            let last = said.iter_mut().rev().find(|entry| entry.pass == pass && entry.partition == *partition);
             match last.filter(|last| (last.verdict, last.by) == (reason, by)) {
                 // A pass that ends early says so of each of its partitions.
                 Some(last) if reason == PassReason::NotReached && last.until == now => {}

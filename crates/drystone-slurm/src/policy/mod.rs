@@ -157,8 +157,8 @@ impl SlurmPolicy {
         for running in view.running_jobs().iter() {
             let Some(on) = view.job_processors(running.id) else { continue };
             let id = running.id.0;
-            if let Some(known) = live.site.model_cluster().get(id) {
-                let alloc = live.places.alloc_of(on, &known.job, &live.site.model_cluster().machine);
+            if let Some(model_job) = live.site.model_cluster().get(id) {
+                let alloc = live.places.alloc_of(on, &model_job.job, &live.site.model_cluster().machine);
                 live.site.relocate_job(view.current_time().0, id, alloc);
             }
             live.places.adopt_processors(id, on.clone());
@@ -196,7 +196,7 @@ impl SlurmPolicy {
 
     /// Makes the passes of this instant, and tells `watch` of them.
     fn decide_with(&mut self, view: &View<'_>, actions: &mut Actions, watch: &mut impl VerdictObserver) {
-        let (named, Some(live)) = (self.places, &mut self.live) else { return };
+        let (has_places, Some(live)) = (self.places, &mut self.live) else { return };
         // Free resources of the machine as a whole, those of jobs that start now taken.
         let mut remaining = view.resources().map_or_else(Vec::new, |free| free.levels().to_vec());
         if !remaining.is_empty() {
@@ -207,20 +207,20 @@ impl SlurmPolicy {
         for deed in self.deeds.drain(..) {
             match deed {
                 SchedulerDeed::Start { id, by } => {
-                    let why = if by == PassKind::Main { StartReason::Head } else { StartReason::Backfilled };
+                    let reason = if by == PassKind::Main { StartReason::Head } else { StartReason::Backfilled };
                     // A job whose nodes are out for good gets others in the end, and may then find
                     // fewer devices than its record counts: it waits for these.
                     let amounts = view.demanded_amounts(JobId(id));
-                    if amounts.iter().any(|&(what, amount)| exceeds_remaining(what, amount, &remaining)) {
+                    if amounts.iter().any(|&(resource, amount)| exceeds_remaining(resource, amount, &remaining)) {
                         heard::take_back_start(id);
                         live.site.take_back(view.current_time().0, id);
                         continue;
                     }
-                    for &(what, amount) in amounts {
-                        remaining[what.index()] -= amount as i64;
+                    for &(resource, amount) in amounts {
+                        remaining[resource.index()] -= amount as i64;
                     }
-                    if !named {
-                        actions.start_job(JobId(id), why);
+                    if !has_places {
+                        actions.start_job(JobId(id), reason);
                         continue;
                     }
                     let cluster = live.site.model_cluster();
@@ -233,7 +233,7 @@ impl SlurmPolicy {
                         .then(|| live.places.claim_processors(id, &running.alloc, &cluster.machine, procs))
                         .flatten();
                     match set {
-                        Some(set) => actions.start_on(JobId(id), why, set),
+                        Some(set) => actions.start_on(JobId(id), reason, set),
                         None => live.site.take_back(view.current_time().0, id),
                     }
                 }
@@ -252,8 +252,8 @@ impl SlurmPolicy {
 }
 
 /// Returns whether an amount is more than what is left of its resource.
-fn exceeds_remaining(what: ResourceId, amount: u64, left: &[i64]) -> bool {
-    i128::from(amount) > i128::from(left.get(what.index()).copied().unwrap_or(0))
+fn exceeds_remaining(resource: ResourceId, amount: u64, rest: &[i64]) -> bool {
+    i128::from(amount) > i128::from(rest.get(resource.index()).copied().unwrap_or(0))
 }
 
 /// Returns whether a resource of a table is the licence of this name, in whatever pool it stands.
@@ -315,7 +315,7 @@ impl SiteAtWork {
     /// Returns the waiting jobs that ask for more than this of a resource that passes know nothing
     /// of: no licence of the configuration, and on a machine with nodes only other licences and
     /// what changes over time.
-    fn short_jobs(&self, view: &View<'_>, left: &[i64]) -> BTreeSet<u32> {
+    fn short_jobs(&self, view: &View<'_>, rest: &[i64]) -> BTreeSet<u32> {
         let Some(table) = resource_table(view) else { return BTreeSet::new() };
         let licences = &self.site.model_cluster().machine.resources.licences;
         let changes = |at: usize| table.supply_steps().iter().any(|step| step.resource.index() == at);
@@ -327,8 +327,8 @@ impl SiteAtWork {
         if !unknown.contains(&true) {
             return BTreeSet::new();
         }
-        let is_short = |&(what, amount): &(ResourceId, u64)| {
-            unknown.get(what.index()) == Some(&true) && exceeds_remaining(what, amount, left)
+        let is_short = |&(resource_id, amount): &(ResourceId, u64)| {
+            unknown.get(resource_id.index()) == Some(&true) && exceeds_remaining(resource_id, amount, rest)
         };
         view.waiting_jobs().filter(|&id| view.demanded_amounts(id).iter().any(is_short)).map(|id| id.0).collect()
     }

@@ -87,11 +87,11 @@ impl People {
             QosFrom::Partition => job.partition,
         };
         let key = (job.user, job.group, number, job.partition);
-        if let Some(&found) = self.known.get(&key) {
-            return found;
+        if let Some(&pair) = self.known.get(&key) {
+            return pair;
         }
         let (account, user) = (self.names.name_of("account", job.group), self.names.name_of("user", job.user));
-        let index = |found: Option<usize>| found.map_or(NONE, |index| index as u32);
+        let index = |position: Option<usize>| position.map_or(NONE, |index| index as u32);
         let mut assoc = index(self.accounts.find_in(&account, &user, &self.names.name_of("partition", job.partition)));
         if assoc == NONE && self.makes {
             assoc = make(&account, &user).unwrap_or(NONE);

@@ -94,7 +94,9 @@ impl RequestShape {
             for demand in table.demands() {
                 let demand_in_model =
                     demand.shape.as_ref().map(|shape| machine.resources.demand_of(shape, &self.names));
-                demands.push(demand_in_model.map_or(0, |known| machine.resources.add_demand(known, &machine.cpus)));
+                demands.push(
+                    demand_in_model.map_or(0, |model_demand| machine.resources.add_demand(model_demand, &machine.cpus)),
+                );
             }
         } else if self.machine.is_some() && !(self.resources.weights.is_empty() && self.resources.caps.is_empty()) {
             let Resources { weights, caps, .. } = self.resources.resized_to(machine.node_count());
@@ -304,10 +306,10 @@ fn uniform_machine(procs: u32, cpus: u32, whole: bool) -> ModelMachine {
 
 fn fit_machine(machine: &ModelMachine, procs: u32) -> ModelMachine {
     let (mut remaining, mut cpus) = (procs, Vec::new());
-    for &here in &machine.cpus {
+    for &node_cpus in &machine.cpus {
         if remaining > 0 {
-            cpus.push(here.min(remaining));
-            remaining -= here.min(remaining);
+            cpus.push(node_cpus.min(remaining));
+            remaining -= node_cpus.min(remaining);
         }
     }
     let described_count = cpus.len();

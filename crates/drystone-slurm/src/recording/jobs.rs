@@ -81,9 +81,9 @@ pub struct JobRecords {
 impl JobRecords {
     /// Takes in what `scontrol -o -d show job` prints. Returns the shares of nodes of jobs that
     /// were not seen to run before, as happenings without a time.
-    pub fn look_at(&mut self, shown: &str) -> Vec<String> {
+    pub fn look_at(&mut self, listing: &str) -> Vec<String> {
         let mut shares = Vec::new();
-        for line in shown.lines() {
+        for line in listing.lines() {
             let fields = parse_fields(line);
             let Some(id) = fields.get("JobId").and_then(|id| id.parse::<u64>().ok()) else { continue };
             let of = |name: &str| fields.get(name).map_or("", String::as_str);
@@ -313,11 +313,11 @@ mod tests {
     fn cells(records: &JobRecords, id: &str) -> BTreeMap<&'static str, String> {
         let text = records.render_lines(990);
         let row = text.lines().find(|line| line.split(',').nth(1) == Some(id)).expect("a line");
-        let (mut cells, mut quoted) = (vec![String::new()], false);
+        let (mut cells, mut in_quotes) = (vec![String::new()], false);
         for c in row.chars() {
             match c {
-                '"' => quoted = !quoted,
-                ',' if !quoted => cells.push(String::new()),
+                '"' => in_quotes = !in_quotes,
+                ',' if !in_quotes => cells.push(String::new()),
                 c => cells.last_mut().expect("a cell").push(c),
             }
         }

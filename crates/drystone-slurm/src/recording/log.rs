@@ -53,7 +53,7 @@ fn parse_job(text: &str) -> Option<String> {
 
 fn format_event(text: &str, base: i64) -> Option<String> {
     let is = |marker: &str| text.contains(marker);
-    let job_line = |what: &str| Some(format!("{what} {}", parse_job(text)?));
+    let job_line = |event: &str| Some(format!("{event} {}", parse_job(text)?));
     if is("_slurm_rpc_submit_batch_job: ") {
         return Some(format!("submit {} {}", parse_job(text)?, word_after(text, "InitPrio=")?));
     }
@@ -79,13 +79,13 @@ fn format_event(text: &str, base: i64) -> Option<String> {
 /// Formats what backfill logs of its passes.
 fn format_backfill(text: &str, base: i64) -> Option<String> {
     let is = |marker: &str| text.contains(marker);
-    let job_line = |what: &str| Some(format!("{what} {}", parse_job(text)?));
+    let job_line = |event: &str| Some(format!("{event} {}", parse_job(text)?));
     let time = |marker: &str| Some(parse_epoch(word_after(text, marker)?)? - base);
     if is("_attempt_backfill: beginning") {
         return Some("bf_pass".to_string());
     }
-    if let Some(tested) = word_after(text, "completed testing ") {
-        return Some(format!("bf_done {}", tested.split('(').next()?));
+    if let Some(word) = word_after(text, "completed testing ") {
+        return Some(format!("bf_done {}", word.split('(').next()?));
     }
     if is(" test for JobId=") {
         let partition = word_after(text, "Partition=").map_or_else(String::new, |name| format!(" {name}"));
@@ -149,7 +149,7 @@ fn format_commands(text: &str) -> Option<String> {
 /// Formats the ends of running jobs, node states, and priorities.
 fn format_ends(text: &str) -> Option<String> {
     let is = |marker: &str| text.contains(marker);
-    let job_line = |what: &str| Some(format!("{what} {}", parse_job(text)?));
+    let job_line = |event: &str| Some(format!("{event} {}", parse_job(text)?));
     if is("_slurm_rpc_epilog_complete: ") {
         return Some(format!("epilog {} {}", parse_job(text)?, word_after(text, "Node=")?));
     }

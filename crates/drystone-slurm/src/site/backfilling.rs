@@ -176,7 +176,7 @@ impl ModelSite {
         while let Some(entry) = asleep.rest.pop() {
             let id = entry.0;
             let now = (at + work_micros / 1000).div_euclid(1000);
-            let Some(found) = self.find_entry(entry, &mut place) else { continue };
+            let Some(position) = self.find_entry(entry, &mut place) else { continue };
             if now - began >= longest {
                 watch.note_verdict(PassKind::Backfill, now, id, PassVerdict::NotReached("bf_max_time"));
                 asleep.cut = true;
@@ -190,8 +190,8 @@ impl ModelSite {
             let ModelSite { cluster, queue, rules, scratch, .. } = self;
             let mut desk = PassInputs { cluster, params: &rules.params, scratch, pauses };
             let outcome = match over {
-                true => asleep.pass.pass_over(&desk, &queue[found], now),
-                false => asleep.pass.look_at(&mut desk, &queue[found], now, watch),
+                true => asleep.pass.pass_over(&desk, &queue[position], now),
+                false => asleep.pass.look_at(&mut desk, &queue[position], now, watch),
             };
             match outcome {
                 JobVerdict::Waits => {}
@@ -202,7 +202,7 @@ impl ModelSite {
                 }
                 JobVerdict::Started => {
                     asleep.started = true;
-                    let started_jobs = self.remove(&[found]);
+                    let started_jobs = self.remove(&[position]);
                     started_jobs.iter().for_each(|job| self.note_start(job, at, PassKind::Backfill, out));
                 }
                 JobVerdict::Preempts(victims) => {
@@ -228,9 +228,9 @@ impl ModelSite {
 
     /// The pass is done with a job: those at the end of the queue that can no longer start are not
     /// worth plans. Nodes that become free while it sleeps are not for it.
-    fn close_job(&mut self, asleep: &mut Asleep, done: (u32, u16), now: i64) {
+    fn close_job(&mut self, asleep: &mut Asleep, entry: (u32, u16), now: i64) {
         let Some(open) = &mut asleep.open else { return };
-        if open.front() == Some(&done) {
+        if open.front() == Some(&entry) {
             // The jobs of the pass come in the order of this list.
             open.pop_front();
         }

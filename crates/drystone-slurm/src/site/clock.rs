@@ -129,9 +129,9 @@ impl ScheduleClocks {
 }
 
 /// A number from 0 below `below` that depends on the seed alone.
-pub(super) fn pick_below(seed: u64, what: u64, below: i64) -> i64 {
+pub(super) fn pick_below(seed: u64, stream: u64, below: i64) -> i64 {
     // SplitMix64.
-    let mut z = seed.wrapping_mul(0x9E37_79B9_7F4A_7C15).wrapping_add(what.wrapping_mul(0xD1B5_4A32_D192_ED03));
+    let mut z = seed.wrapping_mul(0x9E37_79B9_7F4A_7C15).wrapping_add(stream.wrapping_mul(0xD1B5_4A32_D192_ED03));
     z = (z ^ (z >> 30)).wrapping_mul(0xBF58_476D_1CE4_E5B9);
     z = (z ^ (z >> 27)).wrapping_mul(0x94D0_49BB_1331_11EB);
     ((z ^ (z >> 31)) % below.max(1) as u64) as i64

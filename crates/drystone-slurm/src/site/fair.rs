@@ -383,8 +383,8 @@ mod tests {
         fair.begin_calculation(600);
         assert_eq!([fair.nodes[x].used, fair.nodes[0].used, fair.share_factor(z)], [0.0, 0.0, 1.0]);
         fair.charge_use(x, 1.0, 0, 600);
-        let decayed = 300.0 * (1.0 - 0.693 / 1000.0_f64).powi(300);
-        assert!((fair.nodes[x].used - decayed).abs() < 1e-9, "{}", fair.nodes[x].used);
+        let remainder = 300.0 * (1.0 - 0.693 / 1000.0_f64).powi(300);
+        assert!((fair.nodes[x].used - remainder).abs() < 1e-9, "{}", fair.nodes[x].used);
         assert_eq!(fair.next_reset(), Some(86_800));
     }
 

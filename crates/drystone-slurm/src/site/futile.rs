@@ -45,7 +45,7 @@ impl FutileAsks {
     /// A job cannot start.
     pub(super) fn add_job(&mut self, job: &Pending) {
         let own = FutileAsks::ask_key(job);
-        self.asks.retain(|&other| !FutileAsks::is_no_less(other, own));
+        self.asks.retain(|&ask| !FutileAsks::is_no_less(ask, own));
         self.asks.push(own);
     }
 }

@@ -101,11 +101,11 @@ impl ModelSite {
         if self.news.iter().any(|(_, news)| matches!(news, SiteNews::Ended(job) if *job == id)) {
             return;
         }
-        let Some(gone) = self.cluster.evict_job(id) else { return };
+        let Some(victim) = self.cluster.evict_job(id) else { return };
         let now = at.div_euclid(1000);
         self.graced.remove(&id);
         self.offsets.remove(&id);
-        self.charge_end(&gone, now);
+        self.charge_end(&victim, now);
         self.gone.insert(id, way);
         self.updated = now;
         // Its nodes are not free yet, but limits that it counted for have room.
@@ -114,21 +114,21 @@ impl ModelSite {
         // The machine says that a killed job has ended when the second in which it was asked for is
         // over: nothing starts in its place before the next.
         let free_time = if way == LeavingWay::Kill { at + DYING + 1000 } else { at + DYING };
-        self.queue_news(free_time, SiteNews::Freed(gone.alloc.nodes.clone()));
+        self.queue_news(free_time, SiteNews::Freed(victim.alloc.nodes.clone()));
         match way {
             LeavingWay::Kill => {
                 out.push(SchedulerDeed::Kill(id));
                 self.several.remove(&id);
-                self.note_departure(at, &gone.job);
+                self.note_departure(at, &victim.job);
             }
             LeavingWay::Requeue => {
                 out.push(SchedulerDeed::Requeue(id));
                 if let Some(ledger) = &mut self.cluster.ledger {
-                    ledger.note_departure(&gone.job, &self.cluster.machine);
+                    ledger.note_departure(&victim.job, &self.cluster.machine);
                 }
                 let again = now + REQUEUE_DELAY;
                 let again_in = |job: Pending| Pending { submit: now, accrue: again, ..job };
-                let entries = self.entries_of(&gone.job).into_iter().map(again_in).collect();
+                let entries = self.entries_of(&victim.job).into_iter().map(again_in).collect();
                 self.queue_news(again * 1000, SiteNews::Released(entries));
             }
         }

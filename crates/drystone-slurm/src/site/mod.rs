@@ -251,8 +251,8 @@ impl ModelSite {
         // A job that asked for a type of device has these; others have what is left.
         let at = (now * 1000).max(self.at);
         let names_type = self.cluster.machine.resources.names_a_type(job.demand);
-        let last = |other: i64| if names_type { other < at } else { other <= at };
-        let place = self.news.partition_point(|&(other, _)| last(other));
+        let last = |time: i64| if names_type { time < at } else { time <= at };
+        let place = self.news.partition_point(|&(time, _)| last(time));
         self.news.insert(place, (at, SiteNews::Runs(Box::new(job), since, on)));
     }
 
@@ -279,9 +279,9 @@ impl ModelSite {
     /// A job that was to start could not: it waits on.
     pub fn take_back(&mut self, now: i64, id: u32) {
         self.offsets.remove(&id);
-        if let Some(gone) = self.cluster.end_job(id) {
-            let entries = self.entries_of(&gone.job);
-            self.move_submission(&gone.job, &entries[0]);
+        if let Some(model_job) = self.cluster.end_job(id) {
+            let entries = self.entries_of(&model_job.job);
+            self.move_submission(&model_job.job, &entries[0]);
             self.queue_up(now * 1000, entries);
         }
     }
@@ -318,13 +318,13 @@ impl ModelSite {
             |(_, news)| !matches!(news, SiteNews::Arrived(entries) | SiteNews::Released(entries) if is_its(entries)),
         );
         let at = (now * 1000).max(self.at);
-        let place = self.news.partition_point(|&(other, _)| other < at);
+        let place = self.news.partition_point(|&(time, _)| time < at);
         self.news.insert(place, (at, news));
     }
 
     fn queue_news(&mut self, at: i64, news: SiteNews) {
         let at = at.max(self.at);
-        let place = self.news.partition_point(|&(other, _)| other <= at);
+        let place = self.news.partition_point(|&(time, _)| time <= at);
         self.news.insert(place, (at, news));
     }
 

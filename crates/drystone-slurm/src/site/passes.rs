@@ -96,14 +96,14 @@ impl ModelSite {
                 self.main_stale = true;
             }
             SiteNews::Ended(id) => {
-                let Some(gone) = self.cluster.end_job(id) else { return };
+                let Some(model_job) = self.cluster.end_job(id) else { return };
                 if let Some(asleep) = &mut self.asleep {
-                    asleep.pass.ignore_nodes(&gone.alloc.nodes);
+                    asleep.pass.ignore_nodes(&model_job.alloc.nodes);
                 }
                 self.graced.remove(&id);
                 self.several.remove(&id);
-                self.charge_end(&gone, now);
-                self.note_departure(at, &gone.job);
+                self.charge_end(&model_job, now);
+                self.note_departure(at, &model_job.job);
                 self.stale_from(0);
                 self.main_stale = true;
                 self.updated = now;

@@ -133,16 +133,16 @@ impl ModelSite {
     }
 
     /// A job has ended: its use is charged.
-    pub(super) fn charge_end(&mut self, gone: &RunningModelJob, now: i64) {
+    pub(super) fn charge_end(&mut self, model_job: &RunningModelJob, now: i64) {
         let machine = &self.cluster.machine;
         if let Some(priorities) = &mut self.priorities
             && priorities.rules.fair_share > 0.0
             && priorities.rules.charges_ends
-            && gone.job.assoc != NONE
+            && model_job.job.assoc != NONE
         {
-            let billed_cpus =
-                machine.bill_per_second(gone.job.part, &gone.alloc) * priorities.usage_factor(gone.job.qos);
-            priorities.fair.charge_use(gone.job.assoc as usize, billed_cpus, gone.start, now);
+            let billed_cpus = machine.bill_per_second(model_job.job.part, &model_job.alloc)
+                * priorities.usage_factor(model_job.job.qos);
+            priorities.fair.charge_use(model_job.job.assoc as usize, billed_cpus, model_job.start, now);
         }
     }
 

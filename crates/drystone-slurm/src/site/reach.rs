@@ -61,13 +61,13 @@ impl PassReach {
 
     /// Notes that the pass is done with the job at `place` and has tested `tried` jobs. Returns
     /// whether it can now reach fewer places.
-    pub(super) fn note_tested(&mut self, place: usize, tried: i64) -> bool {
+    pub(super) fn note_tested(&mut self, place: usize, try_count: i64) -> bool {
         if place >= self.end.min(self.sure.len()) {
             return false;
         }
         self.ahead -= i64::from(self.is_sure(place));
         let before = self.end;
-        while self.end > place + 1 && tried + self.ahead - i64::from(self.is_sure(self.end - 1)) >= self.most {
+        while self.end > place + 1 && try_count + self.ahead - i64::from(self.is_sure(self.end - 1)) >= self.most {
             self.end -= 1;
             self.ahead -= i64::from(self.is_sure(self.end));
         }
@@ -95,9 +95,9 @@ impl HoldsByEnd {
         let mut ends: Vec<(i64, u32)> =
             cluster.running_jobs().map(|running| (running.end, running.count_on(nodes))).collect();
         ends.reverse();
-        for (end, held) in &mut ends {
-            sum += *held;
-            (*end, *held) = (end.div_euclid(resolution) * resolution, sum);
+        for (end, node_count) in &mut ends {
+            sum += *node_count;
+            (*end, *node_count) = (end.div_euclid(resolution) * resolution, sum);
         }
         HoldsByEnd(ends)
     }

@@ -76,9 +76,9 @@ fn what_is_not_understood_is_told() {
          NodeName=n1\nPartitionName=p Nodes=n1 MaxTime=120 DefaultTime=180 MinNodes=3 MaxNodes=2\n\
          SelectType=select/cons_tres\n",
     );
-    let told = conf.remarks.iter().map(|r| (r.topic, r.place.as_ref().map_or(0, |p| p.line))).collect::<Vec<_>>();
+    let topics = conf.remarks.iter().map(|r| (r.topic, r.place.as_ref().map_or(0, |p| p.line))).collect::<Vec<_>>();
     use Topic::{Contradiction, NotModelled, Unknown};
-    assert_eq!(told, [(Unknown, 1), (Contradiction, 2), (NotModelled, 3), (Contradiction, 5), (Contradiction, 5)]);
+    assert_eq!(topics, [(Unknown, 1), (Contradiction, 2), (NotModelled, 3), (Contradiction, 5), (Contradiction, 5)]);
     assert_eq!(
         conf.remarks[0].to_string(),
         "slurm.conf:1: unknown: the key SchedulerParamaters is not known here, and changes nothing in the model"
@@ -92,8 +92,8 @@ fn keys_that_add_up_contradict_nothing() {
         "SlurmctldHost=head1\nSlurmctldHost=head2(10.0.0.2)\nProlog=/a\nProlog=/b\nEpilog=/a\nEpilog=/b\nMaxJobCount=9\n\
          MaxJobCount=10\nNodeName=n1\nPartitionName=p Nodes=n1\nSelectType=select/linear\n",
     );
-    let told: Vec<String> = conf.remarks.iter().map(ToString::to_string).collect();
-    assert_eq!(told, ["slurm.conf:8: contradiction: MaxJobCount is at line 7 as well; the later line counts"]);
+    let remarks: Vec<String> = conf.remarks.iter().map(ToString::to_string).collect();
+    assert_eq!(remarks, ["slurm.conf:8: contradiction: MaxJobCount is at line 7 as well; the later line counts"]);
 }
 
 #[test]
@@ -128,8 +128,8 @@ fn configurations_of_real_sites_are_read() {
     };
     assert_eq!((unknown(&ub), unknown(&epyc)), (vec![], vec![]));
     // The site's own mistake: the word is preempt_strict_order.
-    let [told] = unknown(&usc).try_into().expect("one word");
-    assert!(told.contains("preemptstrict_order is not known here"), "{told}");
+    let [remark] = unknown(&usc).try_into().expect("one word");
+    assert!(remark.contains("preemptstrict_order is not known here"), "{remark}");
 }
 
 #[test]
@@ -165,8 +165,8 @@ fn what_the_system_keeps_of_a_node_is_not_for_jobs() {
     // Two cores of two threads; three threads lie on two cores; two cores of one thread.
     let cpus = conf.nodes.iter().map(|n| (n.cpus, n.cpus_per_core(), n.memory_mb)).collect::<Vec<_>>();
     assert_eq!(cpus, [(28, 2, 60_000), (28, 2, 64_000), (14, 1, 64_000), (16, 1, 64_000)]);
-    let all = refused("NodeName=n CPUs=1 CoreSpecCount=1\n");
-    assert_eq!(all, "slurm.conf:1: the system keeps 1 cores of this node, which leaves jobs no processor");
+    let message = refused("NodeName=n CPUs=1 CoreSpecCount=1\n");
+    assert_eq!(message, "slurm.conf:1: the system keeps 1 cores of this node, which leaves jobs no processor");
 }
 
 /// Numbers that slurmctld 22.05.8 has of the same lines.
@@ -190,9 +190,14 @@ fn numbers_that_contradict_each_other_are_reset_as_slurm_resets_them() {
         ("CPUs=2 Sockets=2 CoresPerSocket=8 ThreadsPerCore=2", 2, false),
         ("CPUs=8 Weight=2k RealMemory=2k", 8, false),
     ];
-    for (line, cpus, told) in cases {
+    for (line, cpus, has_remark) in cases {
         let conf = parse(&format!("NodeName=n {line}\nSelectType=select/cons_tres\n"));
-        assert_eq!((conf.nodes[0].cpus, conf.remarks.len()), (cpus, usize::from(told)), "{line}: {:?}", conf.remarks);
+        assert_eq!(
+            (conf.nodes[0].cpus, conf.remarks.len()),
+            (cpus, usize::from(has_remark)),
+            "{line}: {:?}",
+            conf.remarks
+        );
         assert!(conf.remarks.iter().all(|remark| remark.topic == Topic::Refused), "{line}");
     }
     let conf = parse(
@@ -245,9 +250,9 @@ fn keys_of_nodes_and_partitions_that_slurm_does_not_have_are_remarked() {
          PartitionName=p Nodes=n PriorityTeir=10 LLN=YES MaxCPUsPerSocket=2 TRESBillingWeights=\"CPU=1\"\n\
          DownNodes=n Status=DOWN State=DOWN\nSelectType=select/cons_tres\n",
     );
-    let told: Vec<String> = conf.remarks.iter().map(ToString::to_string).collect();
+    let remarks: Vec<String> = conf.remarks.iter().map(ToString::to_string).collect();
     assert_eq!(
-        told,
+        remarks,
         [
             "slurm.conf:1: unknown: the key Featuer is not known here on lines of NodeName, and changes nothing in the model",
             "slurm.conf:2: contradiction: Sockets and SocketsPerBoard exclude each other; Slurm takes SocketsPerBoard",
@@ -267,8 +272,8 @@ fn a_script_modifies_what_there_is() {
     let accounts = accounts.expect("accounts");
     let normal = accounts.find_qos("normal").expect("it is always there");
     assert_eq!((accounts.qos.len(), accounts.qos[normal].max_jobs_user), (1, Some(1)));
-    let refused = Accounts::parse("add qos small\nmodify qos nosuch set MaxJobsPerUser=1\n", "a").expect_err("unknown");
-    assert!(refused.to_string().contains("there is no qos `nosuch` to modify"), "{refused}");
+    let error = Accounts::parse("add qos small\nmodify qos nosuch set MaxJobsPerUser=1\n", "a").expect_err("unknown");
+    assert!(error.to_string().contains("there is no qos `nosuch` to modify"), "{error}");
     assert!(Accounts::parse("modify account root set fairshare=1\nadd account a\n", "a").is_ok());
 }
 
@@ -306,7 +311,7 @@ fn what_is_left_out_is_named_once() {
          PartitionName=DEFAULT SelectTypeParameters=CR_Socket AllowAccounts=a DenyQos=b ReqResv=YES\n\
          PartitionName=p Nodes=n1 OverSubscribe=YES:4\nPartitionName=q Nodes=n1 TRESBillingWeights=CPU=1,license/x=2 AllowAccounts=ALL\n",
     );
-    let told: Vec<String> = conf.remarks.iter().map(|remark| format!("{}: {}", remark.topic, remark.text)).collect();
+    let remarks: Vec<String> = conf.remarks.iter().map(|remark| format!("{}: {}", remark.topic, remark.text)).collect();
     for expected in [
         "not modelled: SelectTypeParameters=CR_ONE_TASK_PER_CORE; a core with several threads may have several tasks",
         "not modelled: SelectTypeParameters=CR_PACK_NODES; the nodes of jobs that ask for more nodes than they need",
@@ -323,10 +328,10 @@ fn what_is_left_out_is_named_once() {
         "not modelled: p: OverSubscribe=YES; jobs that ask for it get cores of their own",
         "not modelled: q: TRESBillingWeights of license/x; jobs are not billed for it",
     ] {
-        assert_eq!(told.iter().filter(|own| *own == expected).count(), 1, "`{expected}` in {told:#?}");
+        assert_eq!(remarks.iter().filter(|own| *own == expected).count(), 1, "`{expected}` in {remarks:#?}");
     }
-    assert!(told.iter().any(|own| own.starts_with("assumed: no SelectType: cores and memory")), "{told:#?}");
-    assert_eq!(told.len(), 14, "{told:#?}");
+    assert!(remarks.iter().any(|own| own.starts_with("assumed: no SelectType: cores and memory")), "{remarks:#?}");
+    assert_eq!(remarks.len(), 14, "{remarks:#?}");
 }
 
 /// Limits of accounts that are left out are named once for all lines. `MaxTRESRunMinsPU` is none:
@@ -337,10 +342,10 @@ fn limits_of_accounts_that_are_left_out_are_named_once() {
     let text = "Account|User|Share|GrpTRESMins\nroot||1|\na||1|cpu=5\na|x|1|cpu=6\nName|Priority|Flags|UsageThres|MaxTRESRunMinsPU\n\
         normal|0|NoDecay,DenyOnLimit|0.5|cpu=1\nlow|0|NoDecay|0.5|-1\n";
     let accounts = Accounts::parse(text, "accounts").expect("accounts");
-    let mut told = accounts.left_out.clone();
-    told.sort();
+    let mut omissions = accounts.left_out.clone();
+    omissions.sort();
     assert_eq!(
-        told,
+        omissions,
         [
             "line 3: grptresmins: not modelled",
             "line 6: flags=nodecay: not modelled",
@@ -356,8 +361,8 @@ fn weights_of_resources_may_be_negative_and_no_others() {
     let read =
         conf("PriorityType=priority/multifactor\nPriorityWeightTRES=cpu=1.5,GRES/gpu=-1000").expect("as slurmctld");
     assert_eq!(read.priority.tres.values().copied().collect::<Vec<_>>(), [1.5, -1000.0]);
-    for refused in ["PriorityWeightAge=-1000", "PriorityWeightQOS=-1", "FairShareDampeningFactor=-1"] {
-        assert!(conf(refused).is_err(), "{refused}");
+    for wrong_line in ["PriorityWeightAge=-1000", "PriorityWeightQOS=-1", "FairShareDampeningFactor=-1"] {
+        assert!(conf(wrong_line).is_err(), "{wrong_line}");
     }
     assert!(conf("PriorityWeightTRES=cpu=many").is_err());
 }

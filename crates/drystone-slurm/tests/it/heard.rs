@@ -31,23 +31,23 @@ fn simulate(
     let policy: PolicySpec = policy.parse().expect("a policy");
     let mut simulation = Simulation::new(workload.machine(), policy.build_scheduler(), WorkloadReplay::new(&workload));
     let mut run = || simulation.run(&mut starts).expect("a run");
-    let said = match job {
+    let verdicts = match job {
         Some(job) => listen_to_job(job, run).1,
         None => {
             run();
             Vec::new()
         }
     };
-    (starts.0, said)
+    (starts.0, verdicts)
 }
 
 /// Job 0 has one processor of two up to its limit of 600 s, job 1 needs both, job 2 one for up to
 /// 900 s.
 const ROWS: [(i64, Procs, i64, i64); 3] = [(0, 1, 600, 500), (1, 2, 600, 10), (2, 1, 900, 10)];
 
-fn find<'a>(said: &'a [SharedVerdict], pass: &str, verdict: PassReason) -> &'a SharedVerdict {
-    let found = said.iter().find(|said| said.pass == pass && said.verdict == verdict);
-    found.unwrap_or_else(|| panic!("no {pass} {verdict:?} in {said:#?}"))
+fn find<'a>(verdicts: &'a [SharedVerdict], pass: &str, verdict: PassReason) -> &'a SharedVerdict {
+    let hit = verdicts.iter().find(|entry| entry.pass == pass && entry.verdict == verdict);
+    hit.unwrap_or_else(|| panic!("no {pass} {verdict:?} in {verdicts:#?}"))
 }
 
 /// Job 1 is the first that does not fit; backfill plans it when job 0 has reached its limit. Job 2
@@ -56,21 +56,21 @@ fn find<'a>(said: &'a [SharedVerdict], pass: &str, verdict: PassReason) -> &'a S
 #[test]
 fn passes_tell_why_a_job_does_not_start() {
     let (starts, wide) = simulate("slurm", 2, &ROWS, Some(1));
-    let blocked = find(&wide, "main", PassReason::Blocked);
-    assert_eq!((blocked.room, blocked.by), (0, None));
-    let planned = find(&wide, "backfill", PassReason::Planned);
-    assert_eq!((planned.planned, planned.room), (Some(starts[0] + 600), 0));
+    let head_verdict = find(&wide, "main", PassReason::Blocked);
+    assert_eq!((head_verdict.room, head_verdict.by), (0, None));
+    let plan = find(&wide, "backfill", PassReason::Planned);
+    assert_eq!((plan.planned, plan.room), (Some(starts[0] + 600), 0));
     // From its arrival at 1 s to the end of job 0 at about 500 s there is a pass every 30 s.
-    assert!((15..=17).contains(&planned.passes), "{planned:?}");
-    assert_eq!(wide.last().map(|said| (said.verdict, said.from)), Some((PassReason::Started, starts[1])));
+    assert!((15..=17).contains(&plan.passes), "{plan:?}");
+    assert_eq!(wide.last().map(|entry| (entry.verdict, entry.from)), Some((PassReason::Started, starts[1])));
 
     let (starts, long) = simulate("slurm", 2, &ROWS, Some(2));
     assert!(find(&long, "main", PassReason::BehindBlocked).room > 0);
-    let planned = find(&long, "backfill", PassReason::Planned);
+    let long_plan = find(&long, "backfill", PassReason::Planned);
     // Both were planned for the first time in the same pass. A plan begins on the grid of 60 s.
-    let first = planned.planned.expect("a start");
+    let first = long_plan.planned.expect("a start");
     assert!((starts[0] + 1140..=starts[0] + 1200).contains(&first), "{first}");
-    assert!(planned.room > 0, "{planned:?}");
+    assert!(long_plan.room > 0, "{long_plan:?}");
 }
 
 #[test]
@@ -80,12 +80,12 @@ fn parameters_that_keep_a_job_from_starting_are_named() {
         ("slurm(bf_max_job_test=1)", 2, PassReason::NotReached, "bf_max_job_test"),
         ("slurm(bf_window=1)", 1, PassReason::BeyondWindow, "bf_window"),
     ] {
-        let (_, said) = simulate(policy, 2, &ROWS, Some(job));
-        assert_eq!(find(&said, "backfill", verdict).by, Some(by), "{policy}");
+        let (_, verdicts) = simulate(policy, 2, &ROWS, Some(job));
+        assert_eq!(find(&verdicts, "backfill", verdict).by, Some(by), "{policy}");
     }
     // With a depth of none, a quick pass looks at the first job of the queue alone.
-    let (_, said) = simulate("slurm(default_queue_depth=0)", 2, &ROWS, Some(2));
-    assert_eq!(find(&said, "main", PassReason::NotReached).by, Some("default_queue_depth"));
+    let (_, verdicts) = simulate("slurm(default_queue_depth=0)", 2, &ROWS, Some(2));
+    assert_eq!(find(&verdicts, "main", PassReason::NotReached).by, Some("default_queue_depth"));
 }
 
 /// All passes are made for a job that is listened for, and none of them starts another job.
@@ -108,9 +108,9 @@ fn nothing_starts_otherwise_because_of_listening() {
         let (alone, nothing) = simulate(policy, 24, &rows, None);
         assert!(nothing.is_empty());
         for job in [40, 150, 299] {
-            let (starts, said) = simulate(policy, 24, &rows, Some(job));
+            let (starts, verdicts) = simulate(policy, 24, &rows, Some(job));
             assert_eq!(starts, alone, "{policy}, job {job}");
-            assert_eq!(said.last().map(|said| said.verdict), Some(PassReason::Started));
+            assert_eq!(verdicts.last().map(|entry| entry.verdict), Some(PassReason::Started));
         }
     }
 }

@@ -15,11 +15,13 @@ fn cluster() -> ModelCluster {
 }
 
 /// A job of 600 s that names these nodes and not those.
-fn job(cluster: &mut ModelCluster, id: u32, cpus: u32, named: &[u32], excluded: &[u32]) -> Pending {
+fn job(cluster: &mut ModelCluster, id: u32, cpus: u32, demand_nodes: &[u32], exclusions: &[u32]) -> Pending {
     let sizes = cluster.machine.cpus.clone();
-    let named = (named.to_vec(), excluded.to_vec());
-    let demand =
-        cluster.machine.resources.intern_demand(JobDemand { tasks: cpus, named, ..JobDemand::default() }, &sizes);
+    let node_lists = (demand_nodes.to_vec(), exclusions.to_vec());
+    let demand = cluster
+        .machine
+        .resources
+        .intern_demand(JobDemand { tasks: cpus, named: node_lists, ..JobDemand::default() }, &sizes);
     Pending { demand, ..Pending::new(id, cpus, 600) }
 }
 
@@ -85,23 +87,23 @@ fn named_nodes_are_among_those_of_a_wider_job() {
 fn a_job_that_names_a_node_which_is_out_is_passed_over() {
     let mut cluster = cluster();
     cluster.set_out(&drystone_slurm::model::NodeSet::from_members(3, [1]));
-    let named = job(&mut cluster, 0, 1, &[0, 1], &[]);
-    let named = Pending { min_nodes: 2, max_nodes: 2, cpus: 2, ..named };
-    let other = job(&mut cluster, 1, 4, &[0], &[]);
+    let base_job = job(&mut cluster, 0, 1, &[0, 1], &[]);
+    let pair_job = Pending { min_nodes: 2, max_nodes: 2, cpus: 2, ..base_job };
+    let single_job = job(&mut cluster, 1, 4, &[0], &[]);
     let mut verdicts = Verdicts::default();
-    main_pass(&mut cluster, &[named, other], 0, true, &SchedParams::default(), &mut verdicts);
+    main_pass(&mut cluster, &[pair_job, single_job], 0, true, &SchedParams::default(), &mut verdicts);
     assert_eq!(verdicts.starts(), [(1, vec![0])]);
 }
 
 #[test]
 fn a_job_of_two_partitions_starts_once_and_has_a_plan_in_each() {
     let queue = |cluster: &mut ModelCluster| {
-        let both = |job: Pending| {
+        let entries = |job: Pending| {
             let first = Pending { several: true, ..job };
             [first.clone(), Pending { part: 1, ..first }]
         };
-        let (one, two) = (job(cluster, 0, 12, &[], &[]), job(cluster, 1, 4, &[], &[]));
-        [both(one), both(two)].concat()
+        let (wide_job, two) = (job(cluster, 0, 12, &[], &[]), job(cluster, 1, 4, &[], &[]));
+        [entries(wide_job), entries(two)].concat()
     };
     let mut idle = cluster();
     let jobs = queue(&mut idle);
@@ -112,8 +114,8 @@ fn a_job_of_two_partitions_starts_once_and_has_a_plan_in_each() {
     let mut verdicts = Verdicts::default();
     backfill_pass(&mut idle, &jobs, (0, &|_| None), &resolution, &mut verdicts);
     assert_eq!(verdicts.plans(), [(1, 600, vec![0]), (1, 600, vec![2])]);
-    let one = SchedParams { bf_one_resv_per_job: 1, ..resolution };
+    let single_plan = SchedParams { bf_one_resv_per_job: 1, ..resolution };
     let mut verdicts = Verdicts::default();
-    backfill_pass(&mut idle, &jobs, (0, &|_| None), &one, &mut verdicts);
+    backfill_pass(&mut idle, &jobs, (0, &|_| None), &single_plan, &mut verdicts);
     assert_eq!(verdicts.plans(), [(1, 600, vec![0])]);
 }

@@ -36,8 +36,8 @@ fn it_holds_what_every_policy_must() {
         let mut random = Random::new(20_261_126);
         for _ in 0..cases {
             let seed = random.draw_bits();
-            for tried in [attempt_real(&subject, seed), try_random_case(&subject, seed)] {
-                if let Err(failure) = tried {
+            for result in [attempt_real(&subject, seed), try_random_case(&subject, seed)] {
+                if let Err(failure) = result {
                     failures += &failure.render_report();
                 }
             }
@@ -107,11 +107,11 @@ fn a_limit_that_reaches_into_a_maintenance_keeps_the_job_waiting() {
     let workload = workload(4, &[(5, 1, 20_000, 60), (30, 1, 600, 60), (9_700, 1, 600, 60), (9_800, 1, 180, 60)]);
     for text in ONE_AND_MANY {
         let out = Outage::new_window(on(0..4), Time(0), Time(10_000), Time(20_000));
-        let all = starts(text, &workload, vec![out]);
-        let late: Vec<i64> = all.iter().zip([20_000, 30, 20_000, 9_800]).map(|(at, due)| at - due).collect();
+        let start_times = starts(text, &workload, vec![out]);
+        let late: Vec<i64> = start_times.iter().zip([20_000, 30, 20_000, 9_800]).map(|(at, due)| at - due).collect();
         // Slurm looks at its queue once a second at best, and no sooner than three seconds after it
         // has looked last.
-        assert!(late.iter().all(|late| (0..=3).contains(late)), "{text}: {all:?}");
+        assert!(late.iter().all(|late| (0..=3).contains(late)), "{text}: {start_times:?}");
     }
 }
 
@@ -139,18 +139,18 @@ fn jobs_that_are_here_at_the_beginning_have_their_places() {
     let workload = workload(4, &rows);
     let adopt_running =
         |on: Option<std::ops::Range<u32>>| Adopted::Running { since: Time(0), on: on.map(ProcSet::from_range) };
-    let known = Circumstances {
+    let circumstances = Circumstances {
         begin: Some(Time(100)),
         here: [adopt_running(Some(1..3)), adopt_running(Some(0..1)), adopt_running(None)]
             .into_iter()
             .enumerate()
-            .map(|(at, adopted)| (JobId(at as u32), adopted))
+            .map(|(at, adoption)| (JobId(at as u32), adoption))
             .collect(),
         ..Circumstances::default()
     };
-    let workload = workload.with_circumstances(known).expect("circumstances");
+    let workload = workload.with_circumstances(circumstances).expect("circumstances");
     for text in ONE_AND_MANY {
-        let all = starts(text, &workload, Vec::new());
-        assert!((600..=605).contains(&all[3]), "{text}: {all:?}");
+        let start_times = starts(text, &workload, Vec::new());
+        assert!((600..=605).contains(&start_times[3]), "{text}: {start_times:?}");
     }
 }

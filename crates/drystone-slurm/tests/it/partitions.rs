@@ -138,17 +138,17 @@ fn withdrawn_jobs_wait_nowhere() {
     }
     site.advance_to(20, &mut deeds, &mut ());
     assert_eq!(site.model_cluster().running_count(), 2);
-    let mut other = site.clone();
+    let mut copy = site.clone();
     site.cancel_job(30, 2);
     site.end_job(300, 1);
     site.advance_to(400, &mut deeds, &mut ());
     assert_eq!(site.model_cluster().running_count(), 1, "nothing has started in its place");
     // Only the first partition allows the new limit.
-    other.change_limit(&[Pending { limit: 6_000, ..jobs[2][0].clone() }]);
-    other.end_job(300, 1);
-    other.advance_to(400, &mut deeds, &mut ());
-    assert_eq!(other.model_cluster().running_count(), 1);
-    other.end_job(600, 0);
-    other.advance_to(700, &mut deeds, &mut ());
-    assert_eq!(other.model_cluster().get(2).map(|job| (job.job.part, job.job.limit)), Some((0, 6_000)));
+    copy.change_limit(&[Pending { limit: 6_000, ..jobs[2][0].clone() }]);
+    copy.end_job(300, 1);
+    copy.advance_to(400, &mut deeds, &mut ());
+    assert_eq!(copy.model_cluster().running_count(), 1);
+    copy.end_job(600, 0);
+    copy.advance_to(700, &mut deeds, &mut ());
+    assert_eq!(copy.model_cluster().get(2).map(|job| (job.job.part, job.job.limit)), Some((0, 6_000)));
 }

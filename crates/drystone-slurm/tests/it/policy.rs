@@ -102,7 +102,7 @@ fn jobs_past_their_limits_are_killed_unless_they_have_ended() {
         let run = Simulation::new(workload.machine(), policy.build_scheduler(), WorkloadReplay::new(&workload))
             .run(&mut schedule);
         assert!(run.is_ok(), "{procs} processors, phase {phase}: {run:?}");
-        let mut killed = 0;
+        let mut kill_count = 0;
         for (span, (.., run)) in schedule.spans.iter().zip(&rows) {
             let (start, end) = span.expect("it ran");
             let ran = (end - start).0;
@@ -111,9 +111,9 @@ fn jobs_past_their_limits_are_killed_unless_they_have_ended() {
                 "{procs} processors, phase {phase}: {run} s, ran {ran} s"
             );
             assert!(ran <= *run && ran <= 151, "{procs} processors, phase {phase}: {run} s, ran {ran} s");
-            killed += usize::from(ran < *run);
+            kill_count += usize::from(ran < *run);
         }
-        assert!(killed > 0, "{procs} processors, phase {phase}");
+        assert!(kill_count > 0, "{procs} processors, phase {phase}");
     }
 }
 

@@ -34,7 +34,7 @@ fn starts(conf: &str, accounts: &str, rows: &[Row], phase: u64) -> Vec<Option<i6
     for (id, &(submit, part, user, qos, cpus, nodes, memory, minutes, ..)) in (0..).zip(rows) {
         let demand = if memory == 0 { MemoryDemand::None } else { MemoryDemand::PerCpu(memory) };
         let demand = JobDemand { tasks: cpus, memory: demand, ..JobDemand::default() };
-        let index = |found: Option<usize>| found.map_or(NONE, |index| index as u32);
+        let index = |position: Option<usize>| position.map_or(NONE, |index| index as u32);
         let place = cluster.machine.parts.iter().position(|own| own.name == part).expect("a partition");
         let mut job = Pending {
             part: place as u16,
@@ -89,21 +89,21 @@ fn assert_as_recorded(conf: &str, accounts: &str, rows: &[Row]) {
     for phase in 0..8 {
         let starts = starts(conf, accounts, rows, phase);
         for row in rows {
-            let asked = |row: &Row| (row.0, row.1, row.2, row.3, row.4, row.5, row.6, row.7, row.8);
-            let same = |other: &Row| asked(other) == asked(row);
+            let request = |row: &Row| (row.0, row.1, row.2, row.3, row.4, row.5, row.6, row.7, row.8);
+            let same = |second_row: &Row| request(second_row) == request(row);
             let of = |list: Vec<Option<i64>>| {
                 let mut list: Vec<Option<i64>> =
                     list.into_iter().zip(rows).filter(|(_, own)| same(own)).map(|(start, _)| start).collect();
                 list.sort_unstable();
                 list
             };
-            let recorded = of(rows.iter().map(|own| (own.9 >= 0).then_some(own.9)).collect());
+            let real_starts = of(rows.iter().map(|own| (own.9 >= 0).then_some(own.9)).collect());
             let near = |(own, real): (&Option<i64>, &Option<i64>)| match (own, real) {
                 (Some(own), Some(real)) => (own - real).abs() <= 3,
                 (own, real) => own == real,
             };
-            let simulated = of(starts.clone());
-            assert!(simulated.iter().zip(&recorded).all(near), "phase {phase}: {starts:?}, recorded {rows:?}");
+            let model_starts = of(starts.clone());
+            assert!(model_starts.iter().zip(&real_starts).all(near), "phase {phase}: {starts:?}, recorded {rows:?}");
         }
     }
 }
@@ -324,8 +324,8 @@ fn associations_of_a_partition_stand_beside_the_others() {
     for text in [dump, script] {
         let accounts = Accounts::parse(text, "accounts").expect("accounts");
         let most = |partition| {
-            let found = accounts.find_in("gen", "bob", partition).expect("an association");
-            accounts.assocs[found].limits.max_jobs
+            let assoc = accounts.find_in("gen", "bob", partition).expect("an association");
+            accounts.assocs[assoc].limits.max_jobs
         };
         assert_eq!((most("gpu"), most("batch")), (Some(1), None), "{text}");
     }
@@ -347,8 +347,8 @@ fn a_job_that_is_known_to_be_limited_stops_no_other() {
         assert!(starts[0].is_none() && starts[1].is_some_and(|start| start < 10), "{starts:?}");
     }
     let rows = [(0, "main", "ada", "small", 3, 0, 100, 2, 15, -1), (1, "main", "ada", "normal", 1, 0, 100, 2, 15, -1)];
-    let stopped = (0..8).any(|phase| starts(&conf, qos, &rows, phase)[1].is_none_or(|start| start > 10));
-    assert!(stopped, "a limit on processors stops the partition");
+    let has_stop = (0..8).any(|phase| starts(&conf, qos, &rows, phase)[1].is_none_or(|start| start > 10));
+    assert!(has_stop, "a limit on processors stops the partition");
 }
 
 /// Memory has a weight of 20,000 for the whole partition: the job with more of it comes first,

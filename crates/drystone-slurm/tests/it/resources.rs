@@ -51,8 +51,8 @@ fn memory_decides_where_processors_are_free() {
     assert_eq!((nodes, alloc.cpus.clone()), (vec![0, 1], vec![1, 5]));
     assert_eq!(alloc.more.expect("memory").memory, [1500, 7500]);
     // All of a node's memory: only where no job has any.
-    let all = job(&mut machine, 3, 1, JobDemand { memory: MemoryDemand::WholeNode, ..JobDemand::default() });
-    assert_eq!(place(&machine, &idle, &all).expect("room").0, [1]);
+    let whole_node_job = job(&mut machine, 3, 1, JobDemand { memory: MemoryDemand::WholeNode, ..JobDemand::default() });
+    assert_eq!(place(&machine, &idle, &whole_node_job).expect("room").0, [1]);
 }
 
 #[test]
@@ -62,11 +62,11 @@ fn gpus_have_types_and_are_counted_for_nodes_jobs_and_tasks() {
     let mut idle = IdleNodes::new(&machine);
     let (b, any) = (machine.resources.kinds_of("gpu", "b"), machine.resources.kinds_of("gpu", ""));
     let ask = |gpus: GpuDemand| JobDemand { gpus: Some(gpus), ..JobDemand::default() };
-    let typed = job(&mut machine, 0, 1, ask(GpuDemand { kinds: b, per_node: 3, ..GpuDemand::default() }));
-    let (nodes, alloc) = place(&machine, &idle, &typed).expect("room");
+    let gpu_job = job(&mut machine, 0, 1, ask(GpuDemand { kinds: b, per_node: 3, ..GpuDemand::default() }));
+    let (nodes, alloc) = place(&machine, &idle, &gpu_job).expect("room");
     assert_eq!(nodes, [1]);
     idle.take_alloc(&alloc, &machine);
-    assert_eq!(place(&machine, &idle, &Pending { id: 1, ..typed }), None);
+    assert_eq!(place(&machine, &idle, &Pending { id: 1, ..gpu_job }), None);
     // Three GPUs of any type in all, wherever they are: two are left on one node, one on the other.
     let mut spread = job(&mut machine, 2, 2, ask(GpuDemand { kinds: any, per_job: 3, ..GpuDemand::default() }));
     spread.max_nodes = 2;
@@ -92,7 +92,7 @@ fn light_nodes_come_first_and_features_rule_nodes_out() {
         [("", Some(vec![1])), ("fast", Some(vec![2])), ("fast&big", Some(vec![2])), ("slow", None), ("old&big", None)]
     {
         let wants = job(&mut machine, 0, 2, with(features));
-        assert_eq!(place(&machine, &idle, &wants).map(|found| found.0), expected, "{features}");
+        assert_eq!(place(&machine, &idle, &wants).map(|pair| pair.0), expected, "{features}");
     }
 }
 
@@ -121,20 +121,20 @@ fn cluster(lines: &str) -> ModelCluster {
 #[test]
 fn a_job_without_its_licence_is_passed_over_and_has_no_plan() {
     let mut cluster = cluster("Licenses=sim:2\nNodeName=n1 CPUs=8 RealMemory=8000");
-    let licensed = |count| JobDemand { licences: vec![(0, count)], ..JobDemand::default() };
-    let (first, second) = (licensed(2), licensed(1));
+    let licence_demand = |count| JobDemand { licences: vec![(0, count)], ..JobDemand::default() };
+    let (first, second) = (licence_demand(2), licence_demand(1));
     let mut queue = vec![job(&mut cluster.machine, 0, 2, first), job(&mut cluster.machine, 1, 2, second)];
     queue.push(job(&mut cluster.machine, 2, 2, JobDemand::default()));
-    let mut heard = Heard::default();
-    let deeds = main_pass(&mut cluster, &queue, 0, true, &SchedParams::default(), &mut heard);
-    assert_eq!((deeds.starts, &heard.0[&1]), (vec![0, 2], &PassVerdict::Licences));
+    let mut verdicts = Heard::default();
+    let deeds = main_pass(&mut cluster, &queue, 0, true, &SchedParams::default(), &mut verdicts);
+    assert_eq!((deeds.starts, &verdicts.0[&1]), (vec![0, 2], &PassVerdict::Licences));
     // With plans for licences it is planned for the end of the one that has them, 600 s.
     let (params, _) = SchedParams::parse("bf_licenses,bf_resolution=1");
-    backfill_pass(&mut cluster, &queue[1..2], (10, &|_| None), &params, &mut heard);
-    assert!(matches!(heard.0[&1], PassVerdict::Planned { start: 600, .. }), "{:?}", heard.0[&1]);
+    backfill_pass(&mut cluster, &queue[1..2], (10, &|_| None), &params, &mut verdicts);
+    assert!(matches!(verdicts.0[&1], PassVerdict::Planned { start: 600, .. }), "{:?}", verdicts.0[&1]);
     cluster.end_job(0);
-    backfill_pass(&mut cluster, &queue[1..2], (20, &|_| None), &SchedParams::default(), &mut heard);
-    assert!(matches!(heard.0[&1], PassVerdict::Started(_)));
+    backfill_pass(&mut cluster, &queue[1..2], (20, &|_| None), &SchedParams::default(), &mut verdicts);
+    assert!(matches!(verdicts.0[&1], PassVerdict::Started(_)));
 }
 
 /// A maintenance of the whole machine from 1,000 s to 2,000 s.
@@ -154,11 +154,11 @@ fn the_machine_drains_before_a_maintenance() {
     let (params, _) = SchedParams::parse("bf_resolution=1");
     let long = Pending { limit: 1200, ..Pending::new(0, 2, 600) };
     let queue = [long, Pending::new(1, 2, 600)];
-    let mut heard = Heard::default();
-    let deeds = main_pass(&mut cluster, &queue, 0, true, &params, &mut heard);
-    assert_eq!((deeds.starts, &heard.0[&0]), (vec![1], &PassVerdict::Reserved));
-    backfill_pass(&mut cluster, &queue[..1], (0, &|_| None), &params, &mut heard);
-    assert!(matches!(heard.0[&0], PassVerdict::Planned { start: 2000, end: 3200, .. }), "{:?}", heard.0[&0]);
+    let mut verdicts = Heard::default();
+    let deeds = main_pass(&mut cluster, &queue, 0, true, &params, &mut verdicts);
+    assert_eq!((deeds.starts, &verdicts.0[&0]), (vec![1], &PassVerdict::Reserved));
+    backfill_pass(&mut cluster, &queue[..1], (0, &|_| None), &params, &mut verdicts);
+    assert!(matches!(verdicts.0[&0], PassVerdict::Planned { start: 2000, end: 3200, .. }), "{:?}", verdicts.0[&0]);
 }
 
 /// If memory is plenty, the general choice is that for processors alone.
@@ -166,7 +166,7 @@ fn the_machine_drains_before_a_maintenance() {
 fn plenty_of_memory_changes_nothing() {
     let plain = ModelMachine::with_equal_nodes(12, 8);
     let rich = machine("NodeName=n[1-12] CPUs=8 RealMemory=1000000");
-    let (mut seed, mut compared) = (1_u64, 0);
+    let (mut seed, mut comparisons) = (1_u64, 0);
     let mut draw = |below: u64| {
         seed = seed.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
         (seed >> 33) % below
@@ -189,32 +189,32 @@ fn plenty_of_memory_changes_nothing() {
         let (general_place, expected) =
             (general.place_job(&wants, &node_set, &rich), alone.place_job(&wants, &node_set, &plain));
         let bare = |alloc: Alloc| (alloc.nodes, alloc.cpus);
-        compared += usize::from(expected.is_some());
+        comparisons += usize::from(expected.is_some());
         assert_eq!(general_place.map(bare), expected.map(bare), "{wants:?}");
     }
-    assert!(compared > 500, "{compared}");
+    assert!(comparisons > 500, "{comparisons}");
 }
 
 /// 16 processors, of which jobs of the partition `capped` have 8 together.
 #[test]
 fn a_partition_has_so_many_processors_of_a_node() {
-    let capped = "PartitionName=capped Nodes=ALL MaxCPUsPerNode=8";
-    let mut cluster = cluster(&format!("NodeName=n[1-2] CPUs=16 RealMemory=8000\n{capped}"));
+    let partition_line = "PartitionName=capped Nodes=ALL MaxCPUsPerNode=8";
+    let mut cluster = cluster(&format!("NodeName=n[1-2] CPUs=16 RealMemory=8000\n{partition_line}"));
     let of = |part, id, cpus| Pending { part, ..Pending::new(id, cpus, 600) };
     // The first takes a whole share of one node, so that the second is on the other and the third
     // waits.
     let queue = [of(0, 0, 8), of(0, 1, 8), of(0, 2, 1), of(1, 3, 16)];
     let (params, _) = SchedParams::parse("bf_resolution=1");
-    let mut heard = Heard::default();
-    let deeds = main_pass(&mut cluster, &queue, 0, true, &params, &mut heard);
+    let mut verdicts = Heard::default();
+    let deeds = main_pass(&mut cluster, &queue, 0, true, &params, &mut verdicts);
     assert_eq!(deeds.starts, [0, 1]);
     // The other partition is not capped: 8 processors are left on each node.
-    backfill_pass(&mut cluster, &queue[3..], (0, &|_| None), &params, &mut heard);
-    assert!(matches!(&heard.0[&3], PassVerdict::Started(alloc) if alloc.cpus == [8, 8]), "{:?}", heard.0[&3]);
-    backfill_pass(&mut cluster, &queue[2..3], (0, &|_| None), &params, &mut heard);
-    assert!(matches!(heard.0[&2], PassVerdict::Planned { start: 600, .. }), "{:?}", heard.0[&2]);
+    backfill_pass(&mut cluster, &queue[3..], (0, &|_| None), &params, &mut verdicts);
+    assert!(matches!(&verdicts.0[&3], PassVerdict::Started(alloc) if alloc.cpus == [8, 8]), "{:?}", verdicts.0[&3]);
+    backfill_pass(&mut cluster, &queue[2..3], (0, &|_| None), &params, &mut verdicts);
+    assert!(matches!(verdicts.0[&2], PassVerdict::Planned { start: 600, .. }), "{:?}", verdicts.0[&2]);
     [3, 0].into_iter().for_each(|id| drop(cluster.end_job(id)));
-    assert_eq!(main_pass(&mut cluster, &queue[2..3], 700, true, &params, &mut heard).starts, [0]);
+    assert_eq!(main_pass(&mut cluster, &queue[2..3], 700, true, &params, &mut verdicts).starts, [0]);
     // More than two shares fit on no two nodes.
     assert_eq!(place(&cluster.machine, &IdleNodes::new(&cluster.machine), &of(0, 9, 17)), None);
     assert_eq!(place(&cluster.machine, &IdleNodes::new(&cluster.machine), &of(0, 9, 16)).expect("room").0, [0, 1]);
@@ -225,19 +225,19 @@ fn nodes_of_exclusive_users_have_jobs_of_one_user() {
     let alone = "PartitionName=alone Nodes=ALL ExclusiveUser=YES";
     let mut cluster = cluster(&format!("NodeName=n[1-2] CPUs=16 RealMemory=8000\n{alone}"));
     let of = |part, id, user| Pending { part, user, ..Pending::new(id, 4, 600) };
-    let (params, mut heard) = (SchedParams::default(), Heard::default());
+    let (params, mut verdicts) = (SchedParams::default(), Heard::default());
     let queue = [of(0, 0, 1), of(0, 1, 1), of(0, 2, 2), of(1, 3, 3)];
     // Two jobs of one user share a node; another user's gets the other one; a job of the open
     // partition finds none.
-    let deeds = main_pass(&mut cluster, &queue, 0, true, &params, &mut heard);
+    let deeds = main_pass(&mut cluster, &queue, 0, true, &params, &mut verdicts);
     assert_eq!(deeds.starts, [0, 1, 2]);
     let on = |cluster: &ModelCluster, id| cluster.get(id).map(|job| job.alloc.nodes.iter().collect::<Vec<_>>());
     assert_eq!([0, 1, 2].map(|id| on(&cluster, id)), [Some(vec![0]), Some(vec![0]), Some(vec![1])]);
     drop(cluster.end_job(2));
-    assert_eq!(main_pass(&mut cluster, &queue[3..], 10, true, &params, &mut heard).starts, [0]);
+    assert_eq!(main_pass(&mut cluster, &queue[3..], 10, true, &params, &mut verdicts).starts, [0]);
     assert_eq!(on(&cluster, 3), Some(vec![1]));
     // A job of the exclusive partition does not go to a node of an open one's other user.
-    assert_eq!(main_pass(&mut cluster, &[of(0, 4, 4)], 20, true, &params, &mut heard).starts, [0_usize; 0]);
+    assert_eq!(main_pass(&mut cluster, &[of(0, 4, 4)], 20, true, &params, &mut verdicts).starts, [0_usize; 0]);
 }
 
 /// Three tasks with a GPU each on two nodes of two: Slurm counts all four that are idle there
@@ -266,14 +266,14 @@ fn idle_gpus_of_the_chosen_nodes_count_for_a_job_with_gpus_for_each_task() {
         ..job(&mut cluster.machine, id, 3, each.clone())
     };
     let mut queue = vec![of(&mut cluster, 0, 0), Pending::new(1, 4, 600), of(&mut cluster, 2, 1)];
-    let (mut heard, params) = (Heard::default(), SchedParams::default());
-    let deeds = main_pass(&mut cluster, &queue, 0, true, &params, &mut heard);
-    assert_eq!(heard.0[&0], PassVerdict::Limit("QOSMaxGRESPerUser"));
+    let (mut verdicts, params) = (Heard::default(), SchedParams::default());
+    let deeds = main_pass(&mut cluster, &queue, 0, true, &params, &mut verdicts);
+    assert_eq!(verdicts.0[&0], PassVerdict::Limit("QOSMaxGRESPerUser"));
     assert_eq!(deeds.starts, [1, 2]);
     // Planned, the three that it asks for count, and the user has as many: no plan.
     queue.truncate(1);
-    backfill_pass(&mut cluster, &queue, (0, &|_| None), &params, &mut heard);
-    assert_eq!(heard.0[&0], PassVerdict::Limit("QOSMaxGRESPerUser"));
+    backfill_pass(&mut cluster, &queue, (0, &|_| None), &params, &mut verdicts);
+    assert_eq!(verdicts.0[&0], PassVerdict::Limit("QOSMaxGRESPerUser"));
 }
 
 /// A job with a grace receives one warning, and keeps its nodes until the grace is over.
@@ -300,13 +300,13 @@ fn a_job_with_a_grace_goes_when_that_is_over() {
     let mut pass = |queue: &[Pending], now: i64| {
         backfill_pass(&mut cluster, queue, (now, &|_| None), &params, &mut ())
             .into_iter()
-            .map(|gone| gone.id)
+            .map(|victim| victim.id)
             .collect::<Vec<u32>>()
     };
-    let none: Vec<u32> = Vec::new();
-    assert_eq!(pass(&[urgent(1)], 10), none, "its grace begins");
-    assert_eq!(pass(&[urgent(1), urgent(2)], 15), none, "it has six seconds");
+    let no_ids: Vec<u32> = Vec::new();
+    assert_eq!(pass(&[urgent(1)], 10), no_ids, "its grace begins");
+    assert_eq!(pass(&[urgent(1), urgent(2)], 15), no_ids, "it has six seconds");
     // The first two have begun to preempt not long ago.
-    assert_eq!(pass(&[urgent(1), urgent(2)], 16), none);
+    assert_eq!(pass(&[urgent(1), urgent(2)], 16), no_ids);
     assert_eq!(pass(&[urgent(3)], 16), [0]);
 }

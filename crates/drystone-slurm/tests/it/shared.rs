@@ -6,10 +6,10 @@ use std::path::PathBuf;
 pub(crate) fn shared(path: &str) -> Option<PathBuf> {
     let root = std::env::var_os("DRYSTONE_SHARED").map(PathBuf::from);
     let root = root.unwrap_or_else(|| PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("../../../shared"));
-    let found = root.join(path);
-    if !found.exists() {
-        eprintln!("SKIPPED: {} is not there; set DRYSTONE_SHARED", found.display());
+    let full_path = root.join(path);
+    if !full_path.exists() {
+        eprintln!("SKIPPED: {} is not there; set DRYSTONE_SHARED", full_path.display());
         return None;
     }
-    Some(found)
+    Some(full_path)
 }

@@ -75,9 +75,9 @@ fn world() -> impl Strategy<Value = World> {
     ];
     let jobs = prop::collection::vec(job, 1..50);
     (jobs, parameters, factors, 0_usize..3, any::<bool>(), any::<bool>(), any::<u64>()).prop_map(
-        |(mut jobs, parameters, factors, shape, limited, epilog, phase)| {
+        |(mut jobs, parameters, factors, shape, has_limits, epilog, phase)| {
             jobs.sort_by_key(|job| job.0);
-            World { conf: format!("{parameters}{factors}{}", SHAPES[shape]), limited, jobs, epilog, phase }
+            World { conf: format!("{parameters}{factors}{}", SHAPES[shape]), limited: has_limits, jobs, epilog, phase }
         },
     )
 }
@@ -130,8 +130,8 @@ impl World {
                 several,
                 ..Pending::new(id, procs, minutes * 60)
             };
-            let other = Pending { part: 1 - part, ..own.clone() };
-            if several { vec![own, other] } else { vec![own] }
+            let twin = Pending { part: 1 - part, ..own.clone() };
+            if several { vec![own, twin] } else { vec![own] }
         };
         (0..).zip(&self.jobs).map(job).collect()
     }
@@ -170,8 +170,8 @@ proptest! {
                 let (start, end) = (start.expect("started"), start.expect("started") + **run);
                 start <= begin && begin < end.min(start + job.limit)
             });
-            let used: u64 = running.map(|(_, job)| u64::from(job.cpus)).sum();
-            prop_assert!(used <= total, "{used} at {begin}");
+            let busy_cpus: u64 = running.map(|(_, job)| u64::from(job.cpus)).sum();
+            prop_assert!(busy_cpus <= total, "{busy_cpus} at {begin}");
         }
     }
 
@@ -187,13 +187,13 @@ proptest! {
                 site.submit(job[0].submit, job);
             }
         }
-        let mut other: ModelSite = postcard::from_bytes(&postcard::to_stdvec(&site).expect("written")).expect("read");
+        let mut copy: ModelSite = postcard::from_bytes(&postcard::to_stdvec(&site).expect("written")).expect("read");
         let mut more = Vec::new();
         for now in [cut, cut + 40, cut + 300] {
             rest.clear();
             site.advance_to(now, &mut rest, &mut ());
             more.clear();
-            other.advance_to(now, &mut more, &mut ());
+            copy.advance_to(now, &mut more, &mut ());
             prop_assert_eq!(&rest, &more);
         }
     }
@@ -222,8 +222,8 @@ fn deep_queue() -> impl Strategy<Value = (ModelSite, Vec<Pending>, Vec<i64>)> {
     let job = (0_i64..40, 1_u32..16, minutes, 0.0..1.0_f64, prop::bool::weighted(0.1));
     let parameters = (10_i64..60, prop_oneof![Just(1_i64), Just(60)], 5_i64..150, prop_oneof![3_i64..40, Just(500)]);
     (prop::collection::vec(job, 20..120), parameters, 0_usize..4, any::<u64>()).prop_map(
-        |(mut drawn, (interval, resolution, window, depth), shape, phase)| {
-            drawn.sort_by_key(|job: &DeepJob| job.0);
+        |(mut draws, (interval, resolution, window, depth), shape, phase)| {
+            draws.sort_by_key(|job: &DeepJob| job.0);
             let (nodes, cpus) = [(40, 1), (16, 1), (5, 8), (12, 2)][shape];
             let conf = format!(
                 "SchedulerParameters=bf_interval={interval},bf_resolution={resolution},bf_window={window},\
@@ -246,9 +246,9 @@ fn deep_queue() -> impl Strategy<Value = (ModelSite, Vec<Pending>, Vec<i64>)> {
                     ..Pending::new(id, procs, minutes * 60)
                 }
             };
-            let jobs: Vec<Pending> = (0..).zip(&drawn).map(pending).collect();
+            let jobs: Vec<Pending> = (0..).zip(&draws).map(pending).collect();
             let runs =
-                drawn.iter().map(|&(_, _, minutes, part, _)| (minutes as f64 * 60.0 * part) as i64 + 1).collect();
+                draws.iter().map(|&(_, _, minutes, part, _)| (minutes as f64 * 60.0 * part) as i64 + 1).collect();
             (site, jobs, runs)
         },
     )

@@ -70,13 +70,12 @@ impl Subspace {
     /// values there are: a word written wrong, or nothing simulated yet.
     pub fn unmatched_conditions(&self, table: &CandidateTable) -> Vec<(String, String, Vec<String>)> {
         let mut strangers = Vec::new();
-        for (place, relation, wanted) in &self.conditions {
+        for (place, relation, value) in &self.conditions {
             let levels = parameter_levels(table, *place);
-            if matches!(relation, Relation::Equal | Relation::Unequal)
-                && !levels.iter().any(|l| equals_level(l, wanted))
+            if matches!(relation, Relation::Equal | Relation::Unequal) && !levels.iter().any(|l| equals_level(l, value))
             {
                 let levels = levels.iter().map(ToString::to_string).collect();
-                strangers.push((table.parameters[*place].clone(), wanted.clone(), levels));
+                strangers.push((table.parameters[*place].clone(), value.clone(), levels));
             }
         }
         strangers
@@ -84,10 +83,10 @@ impl Subspace {
 
     /// Returns whether a candidate meets all conditions. Without a value none is met.
     pub fn holds_for(&self, candidate: &StudyCandidate) -> bool {
-        self.conditions.iter().all(|(place, relation, wanted)| {
+        self.conditions.iter().all(|(place, relation, value)| {
             let Some(level) = &candidate.point[*place] else { return false };
-            let numbers = level.as_number().zip(wanted.parse::<f64>().ok());
-            let equal = equals_level(level, wanted);
+            let numbers = level.as_number().zip(value.parse::<f64>().ok());
+            let equal = equals_level(level, value);
             let compare_numbers = |test: fn(f64, f64) -> bool| numbers.is_some_and(|(a, b)| test(a, b));
             match relation {
                 Relation::Equal => equal,
@@ -101,9 +100,9 @@ impl Subspace {
     }
 }
 
-fn equals_level(level: &DesignLevel, wanted: &str) -> bool {
-    let numbers = level.as_number().zip(wanted.parse::<f64>().ok());
-    numbers.map_or_else(|| level.to_string() == wanted, |(a, b)| a == b)
+fn equals_level(level: &DesignLevel, value: &str) -> bool {
+    let numbers = level.as_number().zip(value.parse::<f64>().ok());
+    numbers.map_or_else(|| level.to_string() == value, |(a, b)| a == b)
 }
 
 /// The pieces between the commas that are not within parentheses.

@@ -65,8 +65,8 @@ impl TableEvidence {
         }
         let logs = logs.into_iter().map(|(_, log, _)| {
             let windows: Vec<&CaseWindow> = log.series.iter().flat_map(BTreeMap::keys).collect();
-            let apart = |(at, one): (usize, &&CaseWindow)| {
-                windows[..at].iter().all(|other| other == one || !may_overlap(one, other))
+            let apart = |(at, case_window): (usize, &&CaseWindow)| {
+                windows[..at].iter().all(|earlier| earlier == case_window || !may_overlap(case_window, earlier))
             };
             let disjoint = windows.iter().enumerate().all(apart);
             LogCases { disjoint, ..log }
@@ -224,14 +224,19 @@ fn by_week(places: &[usize], (first, last): (i64, i64), old: &CaseSums, new: &Ca
 
 /// Returns whether two windows may have jobs in common.
 fn may_overlap((month, slice): &CaseWindow, (other_month, other_slice): &CaseWindow) -> bool {
-    let months = month.as_ref().zip(other_month.as_ref()).is_none_or(|(one, other)| one == other);
-    months && slice.as_deref().zip(other_slice.as_deref()).is_none_or(|(one, other)| slices_overlap(one, other))
+    let months =
+        month.as_ref().zip(other_month.as_ref()).is_none_or(|(first_month, second_month)| first_month == second_month);
+    months
+        && slice
+            .as_deref()
+            .zip(other_slice.as_deref())
+            .is_none_or(|(first_slice, second_slice)| slices_overlap(first_slice, second_slice))
 }
 
 /// Returns whether two slices may: seconds of the log, or places of jobs.
-fn slices_overlap(one: &str, other: &str) -> bool {
+fn slices_overlap(first: &str, second: &str) -> bool {
     const PLACES: &str = "jobs ";
-    if one.starts_with(PLACES) != other.starts_with(PLACES) {
+    if first.starts_with(PLACES) != second.starts_with(PLACES) {
         return true;
     }
     let ends = |text: &str| -> (i64, i64) {
@@ -239,7 +244,7 @@ fn slices_overlap(one: &str, other: &str) -> bool {
         let (from, until) = limits.split_once("..").unwrap_or_default();
         (from.trim().parse().unwrap_or(i64::MIN), until.trim().parse().unwrap_or(i64::MAX))
     };
-    let ((from, until), (other_from, other_until)) = (ends(one), ends(other));
+    let ((from, until), (other_from, other_until)) = (ends(first), ends(second));
     from < other_until && other_from < until
 }
 
@@ -266,23 +271,25 @@ mod tests {
     /// Fifty loads, slices with the same jobs, a second file: only the last adds evidence.
     #[test]
     fn copies_of_a_log_add_nothing() {
-        let all: Vec<i64> = (0..20).collect();
-        let (old, new) = pair(&all, SHORTER);
+        let units: Vec<i64> = (0..20).collect();
+        let (old, new) = pair(&units, SHORTER);
         let estimate = |origins: &[CaseOrigin]| {
             let (old, new) = (vec![old.clone(); origins.len()], vec![new.clone(); origins.len()]);
             TableEvidence::from_origins(origins).estimate_change(&old, &new).estimate.expect("twenty weeks")
         };
-        let one = estimate(&[origin("a", 1.0, None)]);
+        let single_log = estimate(&[origin("a", 1.0, None)]);
         let loads: Vec<CaseOrigin> = (0..50).map(|k| origin("a", 1.0 + f64::from(k) * 1e-5, None)).collect();
         let slices: Vec<CaseOrigin> =
             ["0..90", "0..91", "0..92", "0..93"].iter().map(|slice| origin("a", 1.0, Some(slice))).collect();
         for same in [loads, slices, vec![origin("a", 1.0, None), origin("a", 1.0, None)]] {
             let same = estimate(&same);
-            assert!((one.logarithm - same.logarithm).abs() < 1e-12 && (one.error - same.error).abs() < 1e-12);
-            assert_eq!((one.freedom, one.basis), (same.freedom, same.basis));
+            assert!(
+                (single_log.logarithm - same.logarithm).abs() < 1e-12 && (single_log.error - same.error).abs() < 1e-12
+            );
+            assert_eq!((single_log.freedom, single_log.basis), (same.freedom, same.basis));
         }
         let two = estimate(&[origin("a", 1.0, None), origin("b", 1.0, None)]);
-        assert!((two.error - one.error / 2.0_f64.sqrt()).abs() < 1e-12 && two.basis == EstimateBasis::Logs(2));
+        assert!((two.error - single_log.error / 2.0_f64.sqrt()).abs() < 1e-12 && two.basis == EstimateBasis::Logs(2));
     }
 
     /// Five slices of three weeks each are five windows; three of them are joined by their weeks.
@@ -307,15 +314,15 @@ mod tests {
         };
         let apart = ["jobs 0..9", "jobs 9..18", "jobs 30..39", "jobs 18..27", "jobs 50..59"];
         assert_eq!(of(apart), EstimateBasis::Windows(5));
-        let shared = ["jobs 0..9", "jobs 8..17", "jobs 30..39", "jobs 18..27", "jobs 50..59"];
-        assert_eq!(of(shared), EstimateBasis::Blocks { blocks: 10, units: 15 });
+        let overlaps = ["jobs 0..9", "jobs 8..17", "jobs 30..39", "jobs 18..27", "jobs 50..59"];
+        assert_eq!(of(overlaps), EstimateBasis::Blocks { blocks: 10, units: 15 });
     }
 
     /// A workload of one week beside a long one is left out, of the same log and of another.
     #[test]
     fn what_is_too_short_is_left_out() {
-        let all: Vec<i64> = (0..20).collect();
-        let (long, short) = (pair(&all, SHORTER), pair(&[0], SHORTER));
+        let units: Vec<i64> = (0..20).collect();
+        let (long, short) = (pair(&units, SHORTER), pair(&[0], SHORTER));
         let (old, new) = (vec![long.0.clone(), short.0], vec![long.1.clone(), short.1]);
         for second in ["a", "b"] {
             let evidence = TableEvidence::from_origins(&[origin("a", 1.0, None), origin(second, 1.0, None)]);

@@ -69,8 +69,8 @@ impl Front {
         // In this order none is beaten by one that comes later.
         let mut front: Vec<usize> = Vec::new();
         for at in order {
-            let is_beaten = front.iter().any(|&other| {
-                (0..width).all(|m| cost(other, m) <= cost(at, m)) && (0..width).any(|m| cost(other, m) < cost(at, m))
+            let is_beaten = front.iter().any(|&rival| {
+                (0..width).all(|m| cost(rival, m) <= cost(at, m)) && (0..width).any(|m| cost(rival, m) < cost(at, m))
             });
             if !is_beaten {
                 front.push(at);

@@ -173,7 +173,7 @@ impl Ranking {
     /// Returns the distribution of each parameter's values over the ranks; parameters with one
     /// value are left out.
     pub fn value_distributions(&self, table: &CandidateTable) -> Vec<RankDistribution> {
-        let mut all = Vec::new();
+        let mut distributions = Vec::new();
         for (at, parameter) in table.parameters.iter().enumerate() {
             let levels = parameter_levels(table, at);
             if levels.len() < 2 {
@@ -181,9 +181,9 @@ impl Ranking {
             }
             let mut configurations = vec![0; BINS];
             let mut counts = vec![vec![0; BINS]; levels.len()];
-            for ranked in &self.ranked {
-                let bin = (ranked.rank - 1) * BINS / self.ranked.len().max(1);
-                let level = &table.candidates[ranked.candidate].point[at];
+            for entry in &self.ranked {
+                let bin = (entry.rank - 1) * BINS / self.ranked.len().max(1);
+                let level = &table.candidates[entry.candidate].point[at];
                 if let Some(value) = level.as_ref().and_then(|l| levels.iter().position(|level| level == l)) {
                     configurations[bin] += 1;
                     counts[value][bin] += 1;
@@ -199,10 +199,10 @@ impl Ranking {
             });
             let shares: Vec<RankShare> = shares.collect();
             if shares.len() > 1 {
-                all.push(RankDistribution { parameter: parameter.clone(), configurations, shares });
+                distributions.push(RankDistribution { parameter: parameter.clone(), configurations, shares });
             }
         }
-        all
+        distributions
     }
 
     /// Average degradation against the values of each parameter.
@@ -235,7 +235,7 @@ impl Ranking {
     /// Returns the ranking of the candidates of a subspace alone: their ranks count from 1 again,
     /// their degradations stay those of the whole.
     pub fn within_subspace(&self, table: &CandidateTable, subspace: &Subspace) -> Ranking {
-        let members = self.ranked.iter().filter(|ranked| subspace.holds_for(&table.candidates[ranked.candidate]));
+        let members = self.ranked.iter().filter(|entry| subspace.holds_for(&table.candidates[entry.candidate]));
         let mut ranking =
             Ranking { tests: self.tests.clone(), ranked: members.cloned().collect(), metrics: self.metrics };
         ranking.number_ranks();
@@ -245,11 +245,11 @@ impl Ranking {
     /// Numbers the candidates, which are in order; equal ones share a rank.
     fn number_ranks(&mut self) {
         let mut before = (f64::NAN, 0);
-        for (at, ranked) in self.ranked.iter_mut().enumerate() {
-            if ranked.average != before.0 {
-                before = (ranked.average, at + 1);
+        for (at, entry) in self.ranked.iter_mut().enumerate() {
+            if entry.average != before.0 {
+                before = (entry.average, at + 1);
             }
-            ranked.rank = before.1;
+            entry.rank = before.1;
         }
         for metric in 0..self.metrics {
             self.rank_by(metric);
@@ -258,16 +258,16 @@ impl Ranking {
 
     /// Ranks by the mean degradation of one metric.
     fn rank_by(&mut self, metric: usize) {
-        let mean = |ranked: &RankedCandidate| {
-            let own: Vec<f64> = ranked.degradations.iter().skip(metric).step_by(self.metrics).copied().collect();
+        let mean = |entry: &RankedCandidate| {
+            let own: Vec<f64> = entry.degradations.iter().skip(metric).step_by(self.metrics).copied().collect();
             round_digits(own.iter().sum::<f64>() / own.len() as f64)
         };
         let means: Vec<f64> = self.ranked.iter().map(mean).collect();
         let mut sorted_means = means.clone();
         sorted_means.sort_by(f64::total_cmp);
-        for (ranked, mean) in self.ranked.iter_mut().zip(means) {
-            ranked.by_metric.truncate(metric);
-            ranked.by_metric.push(1 + sorted_means.partition_point(|other| *other < mean));
+        for (entry, mean) in self.ranked.iter_mut().zip(means) {
+            entry.by_metric.truncate(metric);
+            entry.by_metric.push(1 + sorted_means.partition_point(|rival_mean| *rival_mean < mean));
         }
     }
 

@@ -162,7 +162,7 @@ impl ColumnInput<'_> {
     /// that of the best, so every pair counts in the correction.
     fn rate_cells(&self, evidence: &TableEvidence, sums: &[CaseSums], cells: &mut [ReplicatedCell]) {
         let more = self.table.metrics[self.metric].better_direction() == Better::More;
-        let is_better = |one: f64, other: f64| if more { one > other } else { one < other };
+        let is_better = |value: f64, rival: f64| if more { value > rival } else { value < rival };
         let best =
             (1..cells.len()).fold(0, |best, at| if is_better(cells[at].mean, cells[best].mean) { at } else { best });
         let Some(best_mean) = cells.get(best).map(|cell| cell.mean) else { return };

@@ -153,10 +153,10 @@ impl CandidateTable {
             metrics = (0..all_metrics.len()).collect();
         }
         let all_cases = store.cases()?;
-        for wanted in &choice.workloads {
-            if !all_cases.iter().any(|(label, name)| label == wanted || name == wanted) {
+        for workload in &choice.workloads {
+            if !all_cases.iter().any(|(label, name)| label == workload || name == workload) {
                 let case_labels: Vec<&str> = all_cases.iter().map(|c| c.0.as_str()).collect();
-                let problem = format!("the store has no workload `{wanted}`; it has {}", case_labels.join(", "));
+                let problem = format!("the store has no workload `{workload}`; it has {}", case_labels.join(", "));
                 return Err(SweepError::analysis_error(problem));
             }
         }

@@ -82,9 +82,9 @@ mod tests {
             tasks in 1usize..9,
         ) {
             let shares = balance_work(&seconds, tasks);
-            let mut all: Vec<usize> = shares.concat();
-            all.sort_unstable();
-            prop_assert_eq!(all, (0..seconds.len()).collect::<Vec<_>>());
+            let mut pieces: Vec<usize> = shares.concat();
+            pieces.sort_unstable();
+            prop_assert_eq!(pieces, (0..seconds.len()).collect::<Vec<_>>());
             // Graham's bound for any list: the mean, and the last piece of the longest task.
             let load = |share: &Vec<usize>| share.iter().map(|&piece| seconds[piece]).sum::<f64>();
             let mean = seconds.iter().sum::<f64>() / tasks as f64;

@@ -105,7 +105,7 @@ pub(super) fn list_jobs(folder: &Path) -> Result<Vec<String>, SweepError> {
     let mut jobs: Vec<String> =
         list_names(folder)?.iter().filter_map(|name| name.strip_prefix("job-").map(String::from)).collect();
     // Numbers by their size.
-    jobs.sort_by(|one, other| (one.len(), one).cmp(&(other.len(), other)));
+    jobs.sort_by(|first, second| (first.len(), first).cmp(&(second.len(), second)));
     Ok(jobs)
 }
 
@@ -117,10 +117,10 @@ pub(super) fn newest_logs(folder: &Path) -> Result<std::collections::BTreeMap<u3
         let task = name.strip_suffix(".log").and_then(|stem| stem.rsplit_once('_')?.1.parse().ok());
         let path = folder.join(&name);
         let modification_time = std::fs::metadata(&path).and_then(|m| m.modified());
-        if let (Some(task), Ok(changed)) = (task, modification_time)
-            && newest.get(&task).is_none_or(|(before, _)| *before <= changed)
+        if let (Some(task), Ok(mtime)) = (task, modification_time)
+            && newest.get(&task).is_none_or(|(before, _)| *before <= mtime)
         {
-            newest.insert(task, (changed, path));
+            newest.insert(task, (mtime, path));
         }
     }
     Ok(newest.into_iter().map(|(task, (_, path))| (task, path)).collect())

@@ -91,28 +91,28 @@ impl TaskProgress {
         let mut recorded_ids: BTreeSet<i64> = store.recorded_simulations()?.into_iter().collect();
         let gathered_count = recorded_ids.len();
         let mut begun_tasks: BTreeSet<(u32, u32)> = BTreeSet::new();
-        for one in &lying {
-            for (task, path) in list_published(&one.folder)? {
-                recorded_ids.extend(Store::published_simulations(&path, &one.submission.plan)?);
-                begun_tasks.insert((one.number, task));
+        for entry in &lying {
+            for (task, path) in list_published(&entry.folder)? {
+                recorded_ids.extend(Store::published_simulations(&path, &entry.submission.plan)?);
+                begun_tasks.insert((entry.number, task));
             }
         }
         let mut all_jobs: BTreeMap<u32, Vec<String>> = BTreeMap::new();
-        for one in &lying {
-            all_jobs.insert(one.number, list_jobs(&one.folder)?);
+        for entry in &lying {
+            all_jobs.insert(entry.number, list_jobs(&entry.folder)?);
         }
         let queue = ask(&all_jobs.values().flatten().cloned().collect::<Vec<_>>());
         let mut states = Vec::new();
         // The last submission first: what it has, no earlier one need do.
         let mut later_ids: BTreeSet<i64> = BTreeSet::new();
-        for one in lying.iter().rev() {
-            let logs = newest_logs(&one.folder)?;
+        for entry in lying.iter().rev() {
+            let logs = newest_logs(&entry.folder)?;
             let mut of_one = Vec::new();
-            for (task, ids) in (1u32..).zip(&one.submission.tasks) {
+            for (task, ids) in (1u32..).zip(&entry.submission.tasks) {
                 let own: Vec<i64> = ids.iter().copied().filter(|id| !later_ids.contains(id)).collect();
                 let count = own.iter().filter(|id| recorded_ids.contains(id)).count();
                 let queue_state = queue.as_ref().and_then(|queue| {
-                    all_jobs[&one.number]
+                    all_jobs[&entry.number]
                         .iter()
                         .filter_map(|job| queue.state_of(job, task))
                         .max_by_key(|q| *q == QueuedTaskState::Running)
@@ -126,18 +126,18 @@ impl TaskProgress {
                 let of_job = |job: &String| queue.as_ref()?.reason_of(job, task).map(str::to_string);
                 if !own.is_empty() {
                     of_one.push(TaskState {
-                        submission: one.number,
+                        submission: entry.number,
                         task,
                         simulations: own.len(),
                         recorded: count,
                         state,
-                        begun: begun_tasks.contains(&(one.number, task)),
+                        begun: begun_tasks.contains(&(entry.number, task)),
                         log: logs.get(&task).cloned(),
-                        reason: all_jobs[&one.number].iter().rev().find_map(of_job),
+                        reason: all_jobs[&entry.number].iter().rev().find_map(of_job),
                     });
                 }
             }
-            later_ids.extend(one.submission.tasks.iter().flatten());
+            later_ids.extend(entry.submission.tasks.iter().flatten());
             of_one.append(&mut states);
             states = of_one;
         }

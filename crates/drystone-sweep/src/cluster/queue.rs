@@ -68,7 +68,7 @@ impl TaskQueue {
     fn parse_answer(jobs: &[String], answer: &str) -> TaskQueue {
         let mut queue = TaskQueue { asked: jobs.to_vec(), ..TaskQueue::default() };
         for line in answer.lines().filter_map(parse_line) {
-            queue.tasks.extend(line.queued.map(|queued| (line.job.clone(), line.task, queued)));
+            queue.tasks.extend(line.queued.map(|state| (line.job.clone(), line.task, state)));
             queue.reasons.extend(line.reason.map(|reason| (line.job, line.task, reason)));
         }
         queue
@@ -113,7 +113,7 @@ impl TaskQueue {
 
     /// Returns the state of a task of a job; `None` if it has ended.
     pub fn state_of(&self, job: &str, task: u32) -> Option<QueuedTaskState> {
-        self.tasks.iter().filter(|(j, t, _)| j == job && *t == task).map(|&(_, _, queued)| queued).next()
+        self.tasks.iter().filter(|(j, t, _)| j == job && *t == task).map(|&(_, _, state)| state).next()
     }
 
     /// Returns the reason that Slurm gives for the wait or the failure of a task.
@@ -123,7 +123,7 @@ impl TaskQueue {
 
     /// Returns the number of tasks that wait for their start.
     pub fn waiting_tasks(&self) -> usize {
-        self.tasks.iter().filter(|(_, _, queued)| *queued == QueuedTaskState::Waiting).count()
+        self.tasks.iter().filter(|(_, _, state)| *state == QueuedTaskState::Waiting).count()
     }
 
     pub fn running_tasks(&self) -> usize {
@@ -172,7 +172,7 @@ mod tests {
         use QueuedTaskState::{Running, Waiting};
         let line_parts = |line: &str| parse_line(line).map(|line| (line.job, line.task, line.queued, line.reason));
         let expected =
-            |task, queued, reason: Option<&str>| Some(("4711".to_string(), task, queued, reason.map(str::to_string)));
+            |task, state, reason: Option<&str>| Some(("4711".to_string(), task, state, reason.map(str::to_string)));
         for (line, result) in [
             ("4711|7|RUNNING|None", expected(7, Some(Running), None)),
             ("4711|8|PENDING|Priority", expected(8, Some(Waiting), Some("Priority"))),

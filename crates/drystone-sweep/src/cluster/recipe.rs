@@ -241,8 +241,8 @@ mod tests {
     fn pbs_has_no_array_of_one() {
         let text = script(BatchRecipe::Pbs, 3, "study");
         assert!(text.contains("#PBS -J 1-3%8\n#PBS -l select=1:ncpus=2\n#PBS -l walltime=01:30:00\n"), "{text}");
-        let one = script(BatchRecipe::Pbs, 1, "study");
-        assert!(!one.contains("-J") && one.contains("sweep task 1 /w/"), "{one}");
+        let single = script(BatchRecipe::Pbs, 1, "study");
+        assert!(!single.contains("-J") && single.contains("sweep task 1 /w/"), "{single}");
         assert_eq!(name_for_pbs("9 of my longest studies"), "s9ofmylongeststudies"[..15].to_string());
     }
 

@@ -30,10 +30,12 @@ impl ScratchFolder {
         };
         make().map_err(|e| {
             // The error of a temporary file names a path that the user does not know.
-            let why = std::io::Error::from(e.kind());
+            let reason = std::io::Error::from(e.kind());
             SweepError::store_error(
                 place.display(),
-                format!("no task can work there: {why}; name another folder with --scratch, of which nothing was lost"),
+                format!(
+                    "no task can work there: {reason}; name another folder with --scratch, of which nothing was lost"
+                ),
             )
         })
     }
@@ -69,14 +71,14 @@ mod tests {
     #[test]
     fn only_what_a_killed_attempt_left_is_removed() {
         let place = tempfile::tempdir().expect("a folder");
-        let killed = place.path().join("drystone-a-1-xyz");
-        std::fs::create_dir(&killed).expect("made");
-        std::fs::write(killed.join(LOCK), "").expect("written");
-        let other = place.path().join("drystone-a-10-xyz");
-        std::fs::create_dir(&other).expect("made");
-        std::fs::write(other.join(LOCK), "").expect("written");
+        let dead_folder = place.path().join("drystone-a-1-xyz");
+        std::fs::create_dir(&dead_folder).expect("made");
+        std::fs::write(dead_folder.join(LOCK), "").expect("written");
+        let sibling = place.path().join("drystone-a-10-xyz");
+        std::fs::create_dir(&sibling).expect("made");
+        std::fs::write(sibling.join(LOCK), "").expect("written");
         let alive = ScratchFolder::create_folder(place.path(), "a-1").expect("made");
-        assert!(!killed.exists() && other.exists() && alive.path().exists());
+        assert!(!dead_folder.exists() && sibling.exists() && alive.path().exists());
         let twin = ScratchFolder::create_folder(place.path(), "a-1").expect("made");
         assert!(alive.path().exists(), "an attempt at work keeps its folder");
         let path = twin.path().to_path_buf();

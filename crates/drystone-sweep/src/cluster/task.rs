@@ -103,7 +103,7 @@ impl SubmittedTask {
         }
         let missing_ids = self.simulation_ids().iter().filter(|id| !recorded_ids.contains(id));
         let place = |id: &i64| {
-            let position = plan.simulations.binary_search_by_key(id, |simulated| simulated.id);
+            let position = plan.simulations.binary_search_by_key(id, |simulation| simulation.id);
             position.map_err(|_| {
                 SweepError::refusal_error(format!("{}: the plan has no simulation {id}", self.folder.display()))
             })

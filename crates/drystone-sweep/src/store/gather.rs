@@ -10,12 +10,12 @@ use std::path::{Path, PathBuf};
 ///
 /// # Errors
 /// As [`Store::gather_results`]; or the store is in use, or there is none and nothing is published.
-pub fn gather_published(into: &Path, published: &[PathBuf], watch: &mut dyn FnMut()) -> Result<Merged, SweepError> {
-    if published.is_empty() {
+pub fn gather_published(into: &Path, paths: &[PathBuf], watch: &mut dyn FnMut()) -> Result<Merged, SweepError> {
+    if paths.is_empty() {
         // Says what is wrong where it is none.
         Store::open_to_read(into)?;
     }
-    Store::open_locked(into)?.gather_results(published, watch)
+    Store::open_locked(into)?.gather_results(paths, watch)
 }
 
 impl Store {
@@ -36,14 +36,14 @@ impl Store {
     /// store stays as it was.
     ///
     /// Cost: reads every published store, one at a time.
-    pub fn gather_results(&mut self, published: &[PathBuf], watch: &mut dyn FnMut()) -> Result<Merged, SweepError> {
-        let Some(first) = published.first() else {
+    pub fn gather_results(&mut self, paths: &[PathBuf], watch: &mut dyn FnMut()) -> Result<Merged, SweepError> {
+        let Some(first) = paths.first() else {
             let status = self.status()?;
             let missing = status.configurations.saturating_sub(status.recorded);
             return Ok(Merged { missing, ..Merged::default() });
         };
         let mut intake = MergeIntake::begin_merge(self, &Store::open_published(first)?)?;
-        for path in published {
+        for path in paths {
             intake.add_store(&Store::open_published(path)?)?;
             watch();
         }

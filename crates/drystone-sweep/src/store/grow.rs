@@ -45,10 +45,10 @@ impl Store {
             return Err(self.other_study(plan, "a chunk has the numbers of its study and cannot grow")?);
         }
         let metrics = self.metrics()?;
-        for lost in metrics.iter().filter(|metric| !plan.metrics.contains(metric)) {
+        for old_metric in metrics.iter().filter(|metric| !plan.metrics.contains(metric)) {
             // A function that failed from the start leaves a column without values.
-            if self.has_values(lost)? {
-                return Err(self.lost_metric(plan, lost)?);
+            if self.has_values(old_metric)? {
+                return Err(self.lost_metric(plan, old_metric)?);
             }
         }
         let mut recorded_results = self.recorded_results(&metrics)?;
@@ -60,8 +60,8 @@ impl Store {
                 1 => "one simulation has".to_string(),
                 n => format!("{n} simulations have"),
             };
-            let why = format!("{many} no place in it, the first of {policy}: keep the recorded parts in the study");
-            return Err(self.other_study(plan, &why)?);
+            let reason = format!("{many} no place in it, the first of {policy}: keep the recorded parts in the study");
+            return Err(self.other_study(plan, &reason)?);
         }
         // Where a metric came, values of it are lacking.
         let lacks = plan.metrics.iter().any(|metric| !metrics.contains(metric));
@@ -106,17 +106,17 @@ impl Store {
     }
 
     /// The error of a plan that lacks a metric that is here.
-    fn lost_metric(&self, plan: &SweepPlan, lost: &SweepMetric) -> Result<SweepError, SweepError> {
-        if let SweepMetric::Known(_) = lost {
-            return self.other_study(plan, &format!("the metric {lost} would be lost: keep it in `metrics`"));
+    fn lost_metric(&self, plan: &SweepPlan, old_metric: &SweepMetric) -> Result<SweepError, SweepError> {
+        if let SweepMetric::Known(_) = old_metric {
+            return self.other_study(plan, &format!("the metric {old_metric} would be lost: keep it in `metrics`"));
         }
-        let problem = match plan.metrics.iter().any(|metric| metric.id() == lost.id()) {
+        let problem = match plan.metrics.iter().any(|metric| metric.id() == old_metric.id()) {
             true => format!(
-                "the metric `{lost}` was another function when it was recorded: its code or what it captures has changed; give \
+                "the metric `{old_metric}` was another function when it was recorded: its code or what it captures has changed; give \
                  the new one another name beside the old one, or begin another store"
             ),
             false => format!(
-                "has the metric `{lost}`, which the program that made it found job by job: continue with that program, where \
+                "has the metric `{old_metric}`, which the program that made it found job by job: continue with that program, where \
                  `metrics` names it, or begin another store"
             ),
         };
@@ -168,8 +168,9 @@ fn put_result(
     record: &RecordedSimulation,
     sums: Option<&BTreeMap<String, Vec<u8>>>,
 ) -> rusqlite::Result<()> {
-    let value =
-        |metric: &SweepMetric| metrics.iter().position(|other| other == metric).and_then(|at| record.values[at]);
+    let value = |metric: &SweepMetric| {
+        metrics.iter().position(|candidate| candidate == metric).and_then(|at| record.values[at])
+    };
     let values = plan.metrics.iter().map(value).collect();
     let simulation_values = SimulationValues { values, weeks: Vec::new(), error: None };
     let simulation = &plan.simulations[place];

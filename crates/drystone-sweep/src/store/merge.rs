@@ -112,7 +112,7 @@ impl<'t> MergeIntake<'t> {
 
     /// Ends it: all of it is added, or nothing where results differ.
     pub(super) fn commit(self) -> Result<Merged, SweepError> {
-        let MergeIntake { target, transaction, mut merged, conflicts } = self;
+        let MergeIntake { target, transaction, merged: mut tally, conflicts } = self;
         if !conflicts.is_empty() {
             let examples: Vec<&str> = conflicts.iter().take(5).map(String::as_str).collect();
             let more = conflicts.len() - examples.len();
@@ -126,23 +126,23 @@ impl<'t> MergeIntake<'t> {
         }
         transaction.commit().map_err(|e| target.database_error(e))?;
         let status = target.status()?;
-        merged.missing = status.configurations.saturating_sub(status.recorded);
-        Ok(merged)
+        tally.missing = status.configurations.saturating_sub(status.recorded);
+        Ok(tally)
     }
 }
 
-fn same_plan(one: &Store, other: &Store) -> Result<(), SweepError> {
-    if one.meta_value("plan")? == other.meta_value("plan")? && one.metric_columns()? == other.metric_columns()? {
+fn same_plan(first: &Store, second: &Store) -> Result<(), SweepError> {
+    if first.meta_value("plan")? == second.meta_value("plan")? && first.metric_columns()? == second.metric_columns()? {
         return Ok(());
     }
     let of = |store: &Store| -> Result<String, SweepError> {
         Ok(format!("`{}` with {} configurations", store.meta_value("study")?, store.meta_value("all_configurations")?))
     };
-    Err(other.store_error(format!(
+    Err(second.store_error(format!(
         "holds another study or other logs ({}) than {} ({}); only chunks of one study merge",
-        of(other)?,
-        one.path.display(),
-        of(one)?
+        of(second)?,
+        first.path.display(),
+        of(first)?
     )))
 }
 
@@ -193,7 +193,7 @@ fn add_sessions(target: &Transaction<'_>, source: &Store) -> rusqlite::Result<()
 fn add_rows(
     target: &Transaction<'_>,
     source: &Store,
-    merged: &mut Merged,
+    tally: &mut Merged,
     conflicts: &mut Vec<String>,
 ) -> rusqlite::Result<()> {
     let mut statement = source.db.prepare("SELECT * FROM result ORDER BY configuration")?;
@@ -204,8 +204,8 @@ fn add_rows(
         |row: &rusqlite::Row<'_>| -> rusqlite::Result<Vec<Value>> { (0..names.len()).map(|at| row.get(at)).collect() };
     let error = names.len() - 1;
     // Builds of one version may differ in nothing that counts.
-    let Some(built) = names.iter().position(|name| name == "drystone") else { return Ok(()) };
-    let same = |old: &[Value], new: &[Value]| (0..new.len()).all(|at| at == built || old[at] == new[at]);
+    let Some(build_column) = names.iter().position(|name| name == "drystone") else { return Ok(()) };
+    let same = |old: &[Value], new: &[Value]| (0..new.len()).all(|at| at == build_column || old[at] == new[at]);
     let again: Vec<i64> = target
         .prepare("SELECT simulation FROM again")?
         .query_map([], |row| row.get(0))?
@@ -221,18 +221,18 @@ fn add_rows(
         }
         let old = find.query_row([&new[0]], |row| read_values(row)).optional()?;
         match old {
-            Some(old) if same(&old, &new) => merged.equal += 1,
+            Some(old) if same(&old, &new) => tally.equal += 1,
             // A failure makes way for whatever came of trying again.
             Some(old) if old[error] != Value::Null => {
                 target.execute("DELETE FROM result WHERE configuration = ?", [&new[0]])?;
                 write::insert_row(target, &new)?;
-                merged.added += 1;
+                tally.added += 1;
             }
-            Some(_) if new[error] != Value::Null => merged.equal += 1,
+            Some(_) if new[error] != Value::Null => tally.equal += 1,
             Some(old) => conflicts.push(describe_conflict(&names, &new, &old, source)),
             None => {
                 write::insert_row(target, &new)?;
-                merged.added += 1;
+                tally.added += 1;
             }
         }
     }

@@ -124,9 +124,9 @@ impl Store {
             .parse()
             .map_err(|_| self.store_error("is damaged: meta `all_configurations` is no number"))?;
         let cases = self.workloads()?.len() as i64;
-        let damage_error = |what: String| {
+        let damage_error = |damage: String| {
             self.store_error(format!(
-                "is damaged: {what}. Was it changed by hand? Bring back a copy, or begin another store"
+                "is damaged: {damage}. Was it changed by hand? Bring back a copy, or begin another store"
             ))
         };
         if cases == 0 || configuration_count % cases != 0 {
@@ -137,13 +137,13 @@ impl Store {
         // SQLite takes a quoted name that no column has for a text.
         let lost_column_sql =
             "SELECT name FROM columns WHERE name NOT IN (SELECT name FROM pragma_table_info('result')) LIMIT 1";
-        if let Some(lost) = self
+        if let Some(column) = self
             .db
             .query_row(lost_column_sql, [], |row| row.get::<_, String>(0))
             .optional()
             .map_err(|e| self.database_error(e))?
         {
-            return Err(damage_error(format!("its table result has no column `{lost}`")));
+            return Err(damage_error(format!("its table result has no column `{column}`")));
         }
         let strangers = "
             WITH w AS (SELECT row_number() OVER (ORDER BY rowid) - 1 AS place, * FROM workload)
@@ -318,12 +318,12 @@ impl Store {
         let again = self.ids_to_repeat()?;
         let metrics = self.metric_names()?;
         let mut outcomes = Vec::new();
-        for (place, simulated) in plan.simulations.iter().enumerate() {
-            if let Ok(at) = rows.binary_search_by_key(&simulated.id, |row| row.configuration)
-                && !again.contains(&simulated.id)
+        for (place, simulation) in plan.simulations.iter().enumerate() {
+            if let Ok(at) = rows.binary_search_by_key(&simulation.id, |row| row.configuration)
+                && !again.contains(&simulation.id)
             {
                 let weeks =
-                    metrics.iter().map(|metric| self.week_sums(simulated.id, metric)).collect::<Result<_, _>>()?;
+                    metrics.iter().map(|metric| self.week_sums(simulation.id, metric)).collect::<Result<_, _>>()?;
                 let simulation_values = SimulationValues { values: rows[at].values.clone(), weeks, error: None };
                 outcomes.push(PlanOutcome { place, measured: simulation_values });
             }

@@ -190,7 +190,7 @@ fn is_at(file: &File, path: &Path) -> bool {
     use std::os::unix::fs::MetadataExt;
     let identity = |data: std::fs::Metadata| (data.dev(), data.ino());
     match (file.metadata().map(identity), std::fs::metadata(path).map(identity)) {
-        (Ok(open), Ok(named)) => open == named,
+        (Ok(open), Ok(path_identity)) => open == path_identity,
         (_, Err(e)) => e.kind() != std::io::ErrorKind::NotFound,
         (Err(_), _) => true,
     }
@@ -232,9 +232,9 @@ fn first_difference(before: &str, now: &str) -> String {
     for number in 1.. {
         match (before.next(), now.next()) {
             (None, None) => break,
-            (then, here) if then == here => {}
-            (then, here) => {
-                return format!("; the files differ from line {number}: {} then, {} now", say(then), say(here));
+            (then, new_line) if then == new_line => {}
+            (then, new_line) => {
+                return format!("; the files differ from line {number}: {} then, {} now", say(then), say(new_line));
             }
         }
     }
@@ -436,9 +436,9 @@ impl Store {
 
     /// The error of a plan that has no place for what is here: why, and where the study files
     /// differ.
-    pub(super) fn other_study(&self, plan: &SweepPlan, why: &str) -> Result<SweepError, SweepError> {
+    pub(super) fn other_study(&self, plan: &SweepPlan, reason: &str) -> Result<SweepError, SweepError> {
         Ok(self.store_error(format!(
-            "holds another study, `{}` from {} ({} configurations; this one has {}{}): {why}; begin another store with --store, \
+            "holds another study, `{}` from {} ({} configurations; this one has {}{}): {reason}; begin another store with --store, \
              or move this one away",
             self.meta_value("study")?,
             self.meta_value("file")?,

@@ -75,14 +75,14 @@ mod tests {
 
     #[test]
     fn sums_come_back_as_they_were() {
-        let all: WeekSums = vec![
+        let sums: WeekSums = vec![
             (-3, PeriodSum { sum: 0.1, count: 7.0 }),
             (0, PeriodSum::default()),
             (9_999, PeriodSum { sum: 1e300, count: 4e9 }),
         ];
-        assert_eq!(decode_sums(&encode_sums(&all)), Some(all.clone()));
+        assert_eq!(decode_sums(&encode_sums(&sums)), Some(sums.clone()));
         assert_eq!(decode_sums(&[]), Some(Vec::new()));
-        assert_eq!(decode_sums(&encode_sums(&all)[..WIDTH + 5]), None);
+        assert_eq!(decode_sums(&encode_sums(&sums)[..WIDTH + 5]), None);
         let odd = vec![(0, PeriodSum { sum: f64::NAN, count: 1.0 })];
         assert_eq!(decode_sums(&encode_sums(&odd)), None);
     }

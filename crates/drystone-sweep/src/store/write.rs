@@ -24,14 +24,14 @@ impl Store {
         };
         let recorded_counts = count_recorded().map_err(|e| self.database_error(e))?;
         let mut places = BTreeSet::new();
-        for (place, simulated) in plan.simulations.iter().enumerate() {
-            match recorded_counts.get(&simulated.id) {
+        for (place, simulation) in plan.simulations.iter().enumerate() {
+            match recorded_counts.get(&simulation.id) {
                 None => {}
-                Some(&rows) if rows == simulated.configurations.len() => drop(places.insert(place)),
+                Some(&rows) if rows == simulation.configurations.len() => drop(places.insert(place)),
                 // One transaction records all of them: rows were deleted by hand.
                 Some(_) => {
                     let forget = "DELETE FROM result WHERE simulation = ?";
-                    self.db.execute(forget, [simulated.id]).map_err(|e| self.database_error(e))?;
+                    self.db.execute(forget, [simulation.id]).map_err(|e| self.database_error(e))?;
                 }
             }
         }
@@ -71,7 +71,7 @@ impl Store {
     /// The disk is full.
     pub fn note_session(
         &mut self,
-        started: u64,
+        start: u64,
         seconds: f64,
         simulations: usize,
         jobs: u64,
@@ -79,7 +79,7 @@ impl Store {
     ) -> Result<(), SweepError> {
         let note =
             "INSERT INTO session (started, seconds, simulations, jobs, workers, drystone) VALUES (?, ?, ?, ?, ?, ?)";
-        let values = params![started as i64, seconds, simulations as i64, jobs as i64, workers, program_build()];
+        let values = params![start as i64, seconds, simulations as i64, jobs as i64, workers, program_build()];
         self.db.execute(note, values).map(drop).map_err(|e| self.database_error(e))
     }
 }
@@ -98,7 +98,7 @@ pub(super) fn remove_simulation(transaction: &Transaction<'_>, simulation: i64) 
 pub(super) fn configuration_row(
     plan: &SweepPlan,
     place: usize,
-    measured: &SimulationValues,
+    measurement: &SimulationValues,
     build: &str,
 ) -> Vec<Value> {
     let configuration = &plan.configurations[place];
@@ -130,8 +130,8 @@ pub(super) fn configuration_row(
         Some(DesignLevel::Real(value)) => Value::Real(*value),
         Some(text @ (DesignLevel::Text(_) | DesignLevel::Bool(_))) => Value::Text(text.to_string()),
     }));
-    row.extend(measured.values.iter().map(|&value| Value::from(value)));
-    row.push(measured.error.clone().into());
+    row.extend(measurement.values.iter().map(|&value| Value::from(value)));
+    row.push(measurement.error.clone().into());
     row
 }
 

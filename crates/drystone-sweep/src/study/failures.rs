@@ -29,7 +29,7 @@ impl StudyReader<'_> {
             value => read_value(value).map(|only| vec![only]),
         }
         .map_err(wrong)?;
-        let text = |one: &Option<T>| one.as_ref().map_or("none".to_string(), ToString::to_string);
+        let text = |option: &Option<T>| option.as_ref().map_or("none".to_string(), ToString::to_string);
         self.without_repeats(key, raw.span(), parsed_values.iter().map(text).collect())?;
         Ok(parsed_values)
     }

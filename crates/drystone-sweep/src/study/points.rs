@@ -26,8 +26,9 @@ impl StudyReader<'_> {
             let problem = format!("`{{{missing}}}` has no values: give it some below [policy.parameters]");
             return Err(self.error_at(raw.policy.span(), problem));
         }
-        if let Some(unused) = parameters.iter().find(|p| !wanted_names.contains(p)) {
-            let problem = format!("the parameter `{unused}` does not stand in the policy: write `{{{unused}}}` there");
+        if let Some(parameter) = parameters.iter().find(|p| !wanted_names.contains(p)) {
+            let problem =
+                format!("the parameter `{parameter}` does not stand in the policy: write `{{{parameter}}}` there");
             return Err(self.error_at(raw.policy.span(), problem));
         }
         let mut specs = Vec::with_capacity(points.len());

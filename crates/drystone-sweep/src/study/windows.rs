@@ -45,8 +45,8 @@ impl StudyReader<'_> {
             Value::String(text) => Ok(text.clone()),
             Value::Table(table) => {
                 let part = |(key, value): (&String, &Value)| match value {
-                    Value::Array(all) => {
-                        let words: Vec<String> = all.iter().map(word).collect::<Result<_, _>>()?;
+                    Value::Array(items) => {
+                        let words: Vec<String> = items.iter().map(word).collect::<Result<_, _>>()?;
                         Ok(format!("{key}={}", words.join("+")))
                     }
                     value => Ok(format!("{key}={}", word(value)?)),

@@ -44,7 +44,7 @@ impl StudyReader<'_> {
         let trim = match (&raw.trim, trim, published_schedule) {
             (Some(text), _, _) => self.read_selection(text)?,
             (None, Some(trim), _) => trim,
-            (None, None, published) => experiment::study_selection(published),
+            (None, None, schedule) => experiment::study_selection(schedule),
         };
         let excess = raw.excess.as_ref().or(study.excess.as_ref()).map(|value| self.read_excess(value)).transpose()?;
         let name = match (&raw.name, &source) {
@@ -112,8 +112,8 @@ impl StudyReader<'_> {
                         list of such";
         let texts: Vec<&str> = match raw.as_ref() {
             Value::String(text) => vec![text],
-            Value::Array(all) => {
-                let texts: Option<Vec<&str>> = all.iter().map(Value::as_str).collect();
+            Value::Array(items) => {
+                let texts: Option<Vec<&str>> = items.iter().map(Value::as_str).collect();
                 texts.filter(|texts| !texts.is_empty()).ok_or_else(|| wrong(expected_form.to_string()))?
             }
             _ => return Err(wrong(expected_form.to_string())),
@@ -148,14 +148,14 @@ impl StudyReader<'_> {
     }
 
     /// Choice of nodes for jobs, in the words of `--placement`; without nodes it is a mistake.
-    fn read_placement(&self, raw: &RawWorkload, study: &RawStudy, placed: bool) -> Result<NodeFill, SweepError> {
+    fn read_placement(&self, raw: &RawWorkload, study: &RawStudy, has_places: bool) -> Result<NodeFill, SweepError> {
         let Some(word) = raw.placement.as_ref().or(study.placement.as_ref()) else { return Ok(NodeFill::default()) };
         let rule = NodeFill::ALL.iter().copied().find(|rule| rule.name() == word.as_ref()).ok_or_else(|| {
             let names = NodeFill::ALL.iter().map(|rule| rule.name()).collect::<Vec<_>>().join(", ");
             self.error_at(word.span(), format!("`placement`: there is no rule `{}`; expected {names}", word.as_ref()))
         })?;
         match &raw.placement {
-            Some(word) if !placed => {
+            Some(word) if !has_places => {
                 Err(self.error_at(word.span(), "`placement` needs nodes to place jobs on: `on-nodes = \"nodes.csv\"`"))
             }
             _ => Ok(rule),

@@ -46,8 +46,8 @@ fn degradation_from_the_best_of_each_test_case_averaged() {
     let subspace = Subspace::parse("size<=2", &table.parameters).expect("conditions");
     let spread = ranking.subspace_quality(&table, &subspace).expect("two");
     assert_eq!((spread.count, spread.min, spread.max, spread.best_rank, spread.worst_rank), (2, 50.0, 50.0, 2, 2));
-    let none = Subspace::parse("size>7", &table.parameters).expect("conditions");
-    assert_eq!(ranking.subspace_quality(&table, &none), None);
+    let empty_space = Subspace::parse("size>7", &table.parameters).expect("conditions");
+    assert_eq!(ranking.subspace_quality(&table, &empty_space), None);
 }
 
 /// By wait the first is best, by utilisation the third; the average of both degradations hides
@@ -128,7 +128,7 @@ fn shares_of_ranks() {
     // Among the twenty largest ranks count from 1 again, one in each bin; nothing else changes.
     let large = Subspace::parse("size>20", &table.parameters).expect("a condition");
     let within = ranking.within_subspace(&table, &large);
-    let ends = [&within.ranked[0], &within.ranked[19]].map(|ranked| (ranked.rank, ranked.candidate));
+    let ends = [&within.ranked[0], &within.ranked[19]].map(|entry| (entry.rank, entry.candidate));
     assert_eq!((within.ranked.len(), ends), (20, [(1, 20), (20, 39)]));
     assert!((within.ranked[0].average - 200.0).abs() < 1e-9, "30 is 200 % more than 10");
     let shares = &within.value_distributions(&table)[0];
@@ -242,8 +242,9 @@ fn a_policy_is_called_what_it_was_where_it_was_simulated() {
 fn fronts() {
     // On one workload values as they are; more utilisation is better. The third is beaten, the
     // fourth equal to the first: neither beats the other.
-    let one = table(&["wait_mean", "utilisation"], &["a"], &[&[10.0, 0.8], &[12.0, 0.9], &[11.0, 0.7], &[10.0, 0.8]]);
-    let front = Front::from_table(&one);
+    let single_case =
+        table(&["wait_mean", "utilisation"], &["a"], &[&[10.0, 0.8], &[12.0, 0.9], &[11.0, 0.7], &[10.0, 0.8]]);
+    let front = Front::from_table(&single_case);
     let members: Vec<usize> = front.members.iter().map(|m| m.candidate).collect();
     assert_eq!((members, front.degradations), (vec![0, 3, 1], false));
     // On two, mean degradations: waits (0 + 100)/2, (50 + 0)/2, 100; slowdowns 0, 50, 100: the
@@ -283,7 +284,7 @@ fn a_front_over_workloads_where_a_metric_is_0() {
     // 100 %, 0 %, 100 %.
     assert_eq!(two.zero_tests(), [0, 2]);
     let ranking = Ranking::from_table(&two);
-    let first = ranking.ranked.iter().find(|ranked| ranked.candidate == 0).expect("ranked");
+    let first = ranking.ranked.iter().find(|entry| entry.candidate == 0).expect("ranked");
     assert_eq!(first.degradations, [0.0, 0.0, 600.0, 0.0]);
 }
 

@@ -68,31 +68,31 @@ fn carry(path: &Path, plan: &SweepPlan, threads: usize) -> Result<WorkSummary, S
 fn a_metric_of_ones_own_is_judged_as_one_of_the_catalogue() {
     let dir = tempfile::tempdir().expect("a folder");
     let plan = plan(&both());
-    let [one, two] = [1, 2].map(|threads| {
+    let [serial_store, two] = [1, 2].map(|threads| {
         let path = dir.path().join(format!("{threads}.db"));
         assert_eq!(carry(&path, &plan, threads).expect("done").left, 0);
         Store::open_to_read(&path).expect("a store")
     });
-    let rows = one.rows().expect("rows");
+    let rows = serial_store.rows().expect("rows");
     assert_eq!(rows, two.rows().expect("rows"));
     for row in &rows {
         assert_eq!(row.values[..2], row.values[2..], "{}", row.policy);
-        for (catalogued, own) in [("wait_mean", "own_wait"), ("response_mean", "own_response")] {
-            let weeks = one.week_sums(row.simulation, catalogued).expect("weeks");
-            assert!(weeks.len() >= 9 && weeks == one.week_sums(row.simulation, own).expect("weeks"));
+        for (catalogue_name, own) in [("wait_mean", "own_wait"), ("response_mean", "own_response")] {
+            let weeks = serial_store.week_sums(row.simulation, catalogue_name).expect("weeks");
+            assert!(weeks.len() >= 9 && weeks == serial_store.week_sums(row.simulation, own).expect("weeks"));
             assert_eq!(weeks, two.week_sums(row.simulation, own).expect("weeks"));
         }
     }
     let tests = |metric: &str| {
         let choice = CaseSelection { metrics: vec![metric.to_string()], workloads: Vec::new() };
-        let table = CandidateTable::from_store(&one, &choice).expect("a table");
-        let order: Vec<usize> = Ranking::from_table(&table).ranked.iter().map(|ranked| ranked.candidate).collect();
-        (order, PairedTests::test_table(&one, &table, (3, true), 0.95).expect("tests").tests)
+        let table = CandidateTable::from_store(&serial_store, &choice).expect("a table");
+        let order: Vec<usize> = Ranking::from_table(&table).ranked.iter().map(|entry| entry.candidate).collect();
+        (order, PairedTests::test_table(&serial_store, &table, (3, true), 0.95).expect("tests").tests)
     };
-    let (catalogued, own) = (tests("wait_mean"), tests("own_wait"));
-    assert_eq!(catalogued, own);
+    let (catalogue_tests, own) = (tests("wait_mean"), tests("own_wait"));
+    assert_eq!(catalogue_tests, own);
     assert!(own.1[..3].iter().all(|test| test.is_some_and(|test| test.interval.0 < test.interval.1)), "{own:?}");
-    assert_eq!(one.metrics().expect("metrics")[2], SweepMetric::Own(both()[0].clone()));
+    assert_eq!(serial_store.metrics().expect("metrics")[2], SweepMetric::Own(both()[0].clone()));
 }
 
 /// Names that are columns already, also in other letters, and those that SQL would not take.
@@ -116,26 +116,26 @@ fn a_store_knows_the_functions_of_its_metrics() {
     let path = dir.path().join("a.db");
     let simulations = plain().simulations.len();
     assert_eq!(carry(&path, &plain(), 2).expect("done").simulated, simulations);
-    let one = plan(&both()[..1]);
-    assert_eq!(carry(&path, &one, 2).expect("done").simulated, simulations, "a metric more");
-    let again = carry(&path, &one, 2).expect("done");
+    let single_plan = plan(&both()[..1]);
+    assert_eq!(carry(&path, &single_plan, 2).expect("done").simulated, simulations, "a metric more");
+    let again = carry(&path, &single_plan, 2).expect("done");
     assert_eq!((again.simulated, again.before), (0, simulations));
     let before = Store::open_to_read(&path).expect("a store").rows().expect("rows");
-    let changed = carry(&path, &plan(&[own("own_wait", "changed")]), 2).expect_err("another function").to_string();
-    assert!(changed.contains("`own_wait` was another function"), "{changed}");
+    let message = carry(&path, &plan(&[own("own_wait", "changed")]), 2).expect_err("another function").to_string();
+    assert!(message.contains("`own_wait` was another function"), "{message}");
     let without = carry(&path, &plain(), 2).expect_err("no function").to_string();
     assert!(without.contains("continue with that program"), "{without}");
     // Merging does not mix stores with other columns.
-    let other = dir.path().join("b.db");
-    carry(&other, &plain(), 2).expect("done");
-    let error = merge_stores(&path, std::slice::from_ref(&other)).expect_err("other metrics").to_string();
+    let second_path = dir.path().join("b.db");
+    carry(&second_path, &plain(), 2).expect("done");
+    let error = merge_stores(&path, std::slice::from_ref(&second_path)).expect_err("other metrics").to_string();
     assert!(error.contains("another study"), "{error}");
-    assert!(gather_published(&path, std::slice::from_ref(&other), &mut || {}).is_err());
+    assert!(gather_published(&path, std::slice::from_ref(&second_path), &mut || {}).is_err());
     assert_eq!(Store::open_to_read(&path).expect("a store").rows().expect("rows"), before);
     // A merged copy has the functions as well.
     let copy = dir.path().join("copy.db");
     merge_stores(&copy, std::slice::from_ref(&path)).expect("merged");
-    assert_eq!(carry(&copy, &one, 1).expect("done").simulated, 0);
+    assert_eq!(carry(&copy, &single_plan, 1).expect("done").simulated, 0);
     assert!(carry(&copy, &plan(&[own("own_wait", "changed")]), 1).is_err());
 }
 
@@ -175,8 +175,8 @@ fn a_store_knows_the_programs_that_policies_call() {
     // `easy(backfill=sjf)` is no program of that name.
     assert_eq!(carry(&path, &plan(&[("sjf", "2")]), 2).expect("done").simulated, 0);
     let db = rusqlite::Connection::open(&path).expect("a database");
-    let called = "UPDATE result SET simulated = 'python(object=sjf)' WHERE rowid = (SELECT min(rowid) FROM result)";
-    assert_eq!(db.execute(called, []).expect("updated"), 1);
+    let update = "UPDATE result SET simulated = 'python(object=sjf)' WHERE rowid = (SELECT min(rowid) FROM result)";
+    assert_eq!(db.execute(update, []).expect("updated"), 1);
     drop(db);
     let error = carry(&path, &plan(&[("sjf", "1")]), 2).expect_err("changed").to_string();
     assert!(error.contains("program `sjf` was another one") && error.contains("2 then, 1 now"), "{error}");

@@ -35,11 +35,11 @@ fn each_file_is_felt_where_it_matters() {
     let of = |files: &str| plan(dir.path(), files, POLICIES).expect("a plan");
     let (plain, slow) = (of(""), of("platform = \"slow.toml\"\n"));
     let important = of("priorities = \"users.toml\"\n");
-    let (free, paid, ranked) = (waits(&plain), waits(&slow), waits(&important));
+    let (free, paid, important_waits) = (waits(&plain), waits(&slow), waits(&important));
     assert!(paid[0] > free[0], "suspensions cost time: {} and {}", paid[0], free[0]);
     assert_eq!(paid[1..], free[1..], "no other policy suspends");
-    assert_ne!(ranked[1], free[1], "slack knows the preferred users");
-    assert_eq!((ranked[0], ranked[2]), (free[0], free[2]));
+    assert_ne!(important_waits[1], free[1], "slack knows the preferred users");
+    assert_eq!((important_waits[0], important_waits[2]), (free[0], free[2]));
     assert!(plain.hash != slow.hash && plain.hash != important.hash && slow.hash != important.hash);
     assert!(slow.cases[0].cleaning_text().contains("platform=blake3:"), "{}", slow.cases[0].cleaning_text());
     assert!(!plain.cases[0].cleaning_text().contains("blake3:"));
@@ -51,23 +51,23 @@ fn each_file_is_felt_where_it_matters() {
 fn changes_are_an_axis() {
     let dir = tempfile::tempdir().expect("a folder");
     let changes = ["none", "procs +32", "limits x1; load 1.5", "maintenance @100000/12h", "limit-max 1h split"];
-    let quoted: Vec<String> = changes.iter().map(|change| format!("\"{change}\"")).collect();
+    let literals: Vec<String> = changes.iter().map(|change| format!("\"{change}\"")).collect();
     let policy = "[[policy]]\npolicy = \"easy\"\n";
     let plain = plan(dir.path(), "", policy).expect("a plan");
-    let all = plan(dir.path(), &format!("change = [{}]\n", quoted.join(", ")), policy).expect("a plan");
-    let labels: Vec<Option<&str>> = all.cases.iter().map(|case| case.change.as_deref()).collect();
+    let full_plan = plan(dir.path(), &format!("change = [{}]\n", literals.join(", ")), policy).expect("a plan");
+    let labels: Vec<Option<&str>> = full_plan.cases.iter().map(|case| case.change.as_deref()).collect();
     assert_eq!(labels, [None, Some(changes[1]), Some(changes[2]), Some("maintenance @100000/12h"), Some(changes[4])]);
-    assert_eq!(all.cases[1].workload.machine().procs, 64);
-    assert!(all.cases[1].label().ends_with("change=procs +32 seed=1"), "{}", all.cases[1].label());
-    let waits = waits(&all);
+    assert_eq!(full_plan.cases[1].workload.machine().procs, 64);
+    assert!(full_plan.cases[1].label().ends_with("change=procs +32 seed=1"), "{}", full_plan.cases[1].label());
+    let waits = waits(&full_plan);
     assert_eq!(waits[0], self::waits(&plain)[0], "`none` is the log as it is");
     assert!(waits[1] < waits[0] && waits[2] > waits[0] && waits[3] > waits[0], "{waits:?}");
     // The work stays the same, in more jobs.
     let work = |case: usize| -> i64 {
-        let workload = &all.cases[case].workload;
+        let workload = &full_plan.cases[case].workload;
         workload.jobs().iter().zip(workload.truth()).map(|(job, truth)| i64::from(job.procs) * truth.run.0).sum()
     };
-    assert!(all.cases[4].workload.len() > all.cases[0].workload.len());
+    assert!(full_plan.cases[4].workload.len() > full_plan.cases[0].workload.len());
     assert_eq!(work(4), work(0));
     for (change, part) in [
         ("\"nods +1\"", "did you mean `nodes`?"),

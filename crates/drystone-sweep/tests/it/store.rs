@@ -39,13 +39,13 @@ fn results_are_those_of_single_simulations_on_any_number_of_threads() {
     use drystone::engine::{Simulation, WorkloadReplay};
     use drystone::metrics::{Collector, MetricsConfig, Scope};
     let (dir, plan) = (tempfile::tempdir().expect("a folder"), plan());
-    let [one, three] = [1, 3].map(|threads| {
+    let [serial_path, three] = [1, 3].map(|threads| {
         let path = dir.path().join(format!("{threads}.db"));
         complete(&path, &plan, None, threads);
         path
     });
-    assert_eq!(results(&one), results(&three));
-    let rows = Store::open_to_read(&one).expect("a store").rows().expect("rows");
+    assert_eq!(results(&serial_path), results(&three));
+    let rows = Store::open_to_read(&serial_path).expect("a store").rows().expect("rows");
     assert_eq!(rows.len(), 3 * 2 * 2 * 2);
     for (row, configuration) in rows.iter().zip(&plan.configurations) {
         // The configuration's own policy, not the equal one that was simulated for it.
@@ -165,13 +165,13 @@ fn a_cancelled_sweep_goes_on() {
 fn one_process_at_a_time() {
     let (dir, plan) = (tempfile::tempdir().expect("a folder"), plan());
     let path = dir.path().join("a.db");
-    let held = Store::open(&path, &plan, None).expect("a store");
+    let lock_holder = Store::open(&path, &plan, None).expect("a store");
     let error = Store::open(&path, &plan, None).expect_err("locked");
     assert!(matches!(error, SweepError::Locked { .. }), "{error}");
     assert!(error.to_string().contains("another process is working on this store"));
     // Looking is allowed meanwhile.
     assert_eq!(Store::open_to_read(&path).expect("a store").status().expect("a status").simulated, 0);
-    drop(held);
+    drop(lock_holder);
     assert!(Store::open(&path, &plan, None).is_ok());
 }
 
@@ -180,7 +180,7 @@ fn stores_of_other_versions_studies_and_logs_are_refused_and_stay_as_they_are() 
     let (dir, plan) = (tempfile::tempdir().expect("a folder"), plan());
     let path = dir.path().join("a.db");
     complete(&path, &plan, None, 1);
-    let refused = |sql: &str, part: &str| {
+    let expect_refusal = |sql: &str, part: &str| {
         let copy = dir.path().join("copy.db");
         std::fs::copy(&path, &copy).expect("copied");
         Connection::open(&copy).and_then(|db| db.execute_batch(sql)).expect(sql);
@@ -189,12 +189,15 @@ fn stores_of_other_versions_studies_and_logs_are_refused_and_stay_as_they_are() 
         assert!(error.contains(part), "{sql}: {error}");
         assert_eq!(std::fs::read(&copy).expect("bytes"), before, "{sql}");
     };
-    refused("UPDATE meta SET value = '0.0.9' WHERE name = 'drystone'", "results of drystone 0.0.9");
-    refused("PRAGMA user_version = 1", "has layout 1");
-    refused("PRAGMA application_id = 1", "no sweep store");
-    refused("UPDATE workload SET hash = 'x'; UPDATE meta SET value = 'x' WHERE name = 'plan'", "has changed since");
-    refused("UPDATE meta SET value = '1/3' WHERE name = 'chunk'", "holds chunk 1/3, not the whole study");
-    refused("DELETE FROM meta WHERE name = 'plan'", "damaged");
+    expect_refusal("UPDATE meta SET value = '0.0.9' WHERE name = 'drystone'", "results of drystone 0.0.9");
+    expect_refusal("PRAGMA user_version = 1", "has layout 1");
+    expect_refusal("PRAGMA application_id = 1", "no sweep store");
+    expect_refusal(
+        "UPDATE workload SET hash = 'x'; UPDATE meta SET value = 'x' WHERE name = 'plan'",
+        "has changed since",
+    );
+    expect_refusal("UPDATE meta SET value = '1/3' WHERE name = 'chunk'", "holds chunk 1/3, not the whole study");
+    expect_refusal("DELETE FROM meta WHERE name = 'plan'", "damaged");
     let text = dir.path().join("text.db");
     std::fs::write(&text, "no database at all, but long enough to be taken for one".repeat(30)).expect("written");
     let error = Store::open(&text, &plan, None).expect_err("no store").to_string();
@@ -240,10 +243,10 @@ fn a_store_grows_with_its_study() {
         complete(&fresh, &plan, None, 2);
         let mut store = Store::open(&grown, &plan, None).expect(&text);
         let growth = store.growth_at_open().expect("it grows");
-        let added = plan.simulations.len() - kept_count - again;
-        assert_eq!((growth.kept, growth.again, growth.added), (kept_count, again, added), "{text}");
+        let new_count = plan.simulations.len() - kept_count - again;
+        assert_eq!((growth.kept, growth.again, growth.added), (kept_count, again, new_count), "{text}");
         let summary = carry_out(&plan, &mut store, &Threads(2), &AtomicBool::new(false), &mut |_| {}).expect("done");
-        assert_eq!((summary.before, summary.simulated), (kept_count, again + added), "{text}");
+        assert_eq!((summary.before, summary.simulated), (kept_count, again + new_count), "{text}");
         drop(store);
         assert_eq!(contents(&grown), contents(&fresh), "{text}");
         assert!(Store::open(&grown, &plan, None).expect("a store").growth_at_open().is_none());
@@ -311,23 +314,23 @@ fn chunks_merge_into_the_whole() {
     }
     let rows: usize = chunks.iter().map(|path| results(path).rows.len()).sum();
     assert_eq!(rows, 24, "every result is in one chunk");
-    let all = dir.path().join("all.db");
-    let merge = merge_stores(&all, &chunks[..2]).expect("merged");
+    let target = dir.path().join("all.db");
+    let merge = merge_stores(&target, &chunks[..2]).expect("merged");
     assert_eq!(merge.added as usize, 24 - results(&chunks[2]).rows.len());
     assert_eq!(merge.missing as usize, results(&chunks[2]).rows.len());
     // Again, and in another order: what is there already is equal.
-    let merge = merge_stores(&all, &[chunks[2].clone(), chunks[0].clone()]).expect("merged");
+    let merge = merge_stores(&target, &[chunks[2].clone(), chunks[0].clone()]).expect("merged");
     assert_eq!((merge.added as usize, merge.missing), (results(&chunks[2]).rows.len(), 0));
     assert_eq!(merge.equal as usize, results(&chunks[0]).rows.len());
-    assert_eq!(results(&all), results(&whole));
+    assert_eq!(results(&target), results(&whole));
     // Each chunk's run came along once.
     let effort = |path: &Path| {
         let status = Store::open_to_read(path).and_then(|store| store.status()).expect("a status");
         (status.sessions, status.session_jobs)
     };
-    assert_eq!(effort(&all), (3, effort(&whole).1));
+    assert_eq!(effort(&target), (3, effort(&whole).1));
     // It is the store of the whole study now.
-    let mut store = Store::open(&all, &plan, None).expect("a store");
+    let mut store = Store::open(&target, &plan, None).expect("a store");
     let summary = carry_out(&plan, &mut store, &Threads(1), &AtomicBool::new(false), &mut |_| {}).expect("done");
     assert_eq!((summary.before, summary.simulated), (16, 0));
 }
@@ -335,26 +338,26 @@ fn chunks_merge_into_the_whole() {
 #[test]
 fn conflicts_are_found_and_nothing_is_merged() {
     let (dir, plan) = (tempfile::tempdir().expect("a folder"), plan());
-    let all = paths(&dir, &["a.db", "b.db", "c.db"]);
-    complete(&all[0], &plan, Some(SweepChunk { k: 1, n: 2 }), 1);
-    complete(&all[1], &plan, Some(SweepChunk { k: 2, n: 2 }), 1);
-    std::fs::copy(&all[0], &all[2]).expect("copied");
+    let store_paths = paths(&dir, &["a.db", "b.db", "c.db"]);
+    complete(&store_paths[0], &plan, Some(SweepChunk { k: 1, n: 2 }), 1);
+    complete(&store_paths[1], &plan, Some(SweepChunk { k: 2, n: 2 }), 1);
+    std::fs::copy(&store_paths[0], &store_paths[2]).expect("copied");
     let forge = "UPDATE result SET wait_mean = wait_mean + 1 WHERE configuration = 1";
-    Connection::open(&all[2]).and_then(|db| db.execute_batch(forge)).expect("forged");
+    Connection::open(&store_paths[2]).and_then(|db| db.execute_batch(forge)).expect("forged");
     let into = dir.path().join("into.db");
-    let error = merge_stores(&into, &all).expect_err("a conflict").to_string();
+    let error = merge_stores(&into, &store_paths).expect_err("a conflict").to_string();
     assert!(error.contains("1 results differ") && error.contains("configuration 1 ("), "{error}");
     assert!(error.contains("wait_mean"), "{error}");
     let lock = dir.path().join("into.db.lock");
     assert!(!into.exists() && !lock.exists(), "what was refused leaves no empty store and no lock");
     // One that was there before is not ours to remove.
     std::fs::write(&lock, "").expect("written");
-    merge_stores(&into, &all).expect_err("a conflict");
+    merge_stores(&into, &store_paths).expect_err("a conflict");
     assert!(!into.exists() && lock.exists());
-    assert_eq!(merge_stores(&into, &all[..2]).expect("merged").missing, 0);
+    assert_eq!(merge_stores(&into, &store_paths[..2]).expect("merged").missing, 0);
     // Another study does not merge.
-    let other = STUDY.replace("to = 3", "to = 4");
-    let second_study = SweepStudy::parse(Path::new("study.toml"), other)
+    let variant = STUDY.replace("to = 3", "to = 4");
+    let second_study = SweepStudy::parse(Path::new("study.toml"), variant)
         .and_then(|s| SweepPlan::from_study(&s, None))
         .expect("a plan");
     let path = dir.path().join("other.db");
@@ -372,8 +375,8 @@ fn what_was_deleted_is_made_again() {
     let path = dir.path().join("a.db");
     complete(&path, &plan, None, 1);
     let whole = results(&path);
-    let shared = plan.simulations.iter().find(|s| s.configurations.len() > 1).expect("equal ones");
-    let forget = format!("DELETE FROM result WHERE configuration = {}", shared.configurations[1] + 1);
+    let simulation = plan.simulations.iter().find(|s| s.configurations.len() > 1).expect("equal ones");
+    let forget = format!("DELETE FROM result WHERE configuration = {}", simulation.configurations[1] + 1);
     Connection::open(&path).and_then(|db| db.execute_batch(&forget)).expect("deleted");
     assert_ne!(results(&path), whole);
     complete(&path, &plan, None, 1);

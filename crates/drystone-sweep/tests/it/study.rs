@@ -43,7 +43,7 @@ fn section_7_of_tsafrir_et_al_has_8640_configurations_of_which_1020_are_equal_to
 /// The studies of the project are studies; those that need no logs have a plan.
 #[test]
 fn the_studies_of_the_project_are_read() {
-    let mut planned = 0;
+    let mut plan_count = 0;
     let dir = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../studies");
     for file in std::fs::read_dir(dir).expect("part of the project") {
         let path = file.expect("readable").path();
@@ -52,10 +52,10 @@ fn the_studies_of_the_project_are_read() {
         if !text.contains("file = ") {
             let plan = SweepPlan::from_study(&study, None).unwrap_or_else(|e| panic!("{e}"));
             assert!(!plan.simulations.is_empty());
-            planned += 1;
+            plan_count += 1;
         }
     }
-    assert_eq!(planned, 1, "the study that trains guided builds");
+    assert_eq!(plan_count, 1, "the study that trains guided builds");
 }
 
 /// Parameters that take whole numbers are also sampled in logarithms; ends with fractions make
@@ -112,8 +112,8 @@ fn every_point_meets_every_transformed_workload_and_seed() {
         .collect();
     assert_eq!(rows, ["fcfs 0", "fcfs 1", "fcfs 2", "fcfs 3", "sjf 0", "sjf 1", "sjf 2", "sjf 3"]);
     let submits = |at: usize| plan.cases[at].workload.jobs().iter().map(|j| j.submit.0).collect::<Vec<_>>();
-    let scaled: Vec<i64> = submits(0).iter().map(|s| (s * 100).div_euclid(125)).collect();
-    assert_eq!(submits(1), scaled, "submits are divided by the load factor, rounded down");
+    let target_submits: Vec<i64> = submits(0).iter().map(|s| (s * 100).div_euclid(125)).collect();
+    assert_eq!(submits(1), target_submits, "submits are divided by the load factor, rounded down");
     assert_ne!(submits(0), submits(2), "seeds matter");
 }
 
@@ -242,10 +242,10 @@ fn mistakes_point_at_the_line() {
     // Whatever is offered instead of a wrong name may stand there.
     let clean = |name: &str| parse(&format!("[[workload]]\nfile = \"a\"\n[workload.clean]\n{name} = 1\n"));
     let error = clean("colour").expect_err("a mistake").to_string();
-    let (problem, offered) = error.split_once(", expected one of ").expect("a list");
+    let (problem, offer_text) = error.split_once(", expected one of ").expect("a list");
     assert_eq!(problem, "dir/study.toml:4:1: unknown field `colour`");
     let offered: Vec<&str> =
-        offered.lines().next().unwrap_or_default().split(", ").map(|f| f.trim_matches('`')).collect();
+        offer_text.lines().next().unwrap_or_default().split(", ").map(|f| f.trim_matches('`')).collect();
     assert!(offered.contains(&"overrun") && offered.contains(&"lenient"), "{offered:?}");
     for name in offered {
         if let Err(error) = clean(name) {
@@ -311,17 +311,17 @@ fn the_example_of_the_page_is_a_study() {
     assert_eq!(plan(short).configurations.len(), 5, "a workload under five sizes");
     parse(whole).expect("a study");
     // With what can be generated here instead of the log, and without months of it.
-    let here = |line: &str| match line.split(' ').next() {
+    let local_line = |line: &str| match line.split(' ').next() {
         Some("file") => "generate = { procs = 100, jobs = 50 }\n".to_string(),
         Some("month") => "\n".to_string(),
         _ => format!("{line}\n"),
     };
-    let text: String = whole.lines().map(here).collect();
+    let text: String = whole.lines().map(local_line).collect();
     assert_eq!(plan(&text).cases.len(), 2 * 3 + 3, "two loads of the one, three seeds of both");
     // With the log itself, where it is.
-    let shared = std::env::var_os("DRYSTONE_SHARED")
+    let data_root = std::env::var_os("DRYSTONE_SHARED")
         .map_or_else(|| Path::new(env!("CARGO_MANIFEST_DIR")).join("../../../shared"), std::path::PathBuf::from);
-    let logs = shared.join("traces");
+    let logs = data_root.join("traces");
     if !logs.join("KTH-SP2-1996-2.1-cln.swf.gz").exists() {
         eprintln!("SKIPPED: the log of the page's example is not in {} (set DRYSTONE_SHARED)", logs.display());
         return;
@@ -352,13 +352,13 @@ fn a_missing_month_and_a_missing_log_are_named() {
 
 #[test]
 fn a_policy_with_a_time_limit_is_found() {
-    let timed = |policy: &str| {
+    let find_policy = |policy: &str| {
         let parameters = "[policy.parameters]\nn = [\"auto\", \"100\"]";
         let study = parse(&with(&format!("policy = \"{policy}\"\n{parameters}"))).expect("a study");
         study.timed_policy().map(|spec| spec.text().to_string())
     };
-    assert_eq!(timed("goal(nodes={n})"), None);
-    assert_eq!(timed("goal(budget=5ms,nodes={n})").as_deref(), Some("goal(budget=5ms,nodes=auto)"));
+    assert_eq!(find_policy("goal(nodes={n})"), None);
+    assert_eq!(find_policy("goal(budget=5ms,nodes={n})").as_deref(), Some("goal(budget=5ms,nodes=auto)"));
 }
 
 /// Windows cut each workload, before its load is scaled; what counts of a window with warm-up and
@@ -375,8 +375,8 @@ fn windows_are_parts_of_each_workload() {
     assert_eq!(table.cases.len(), 6);
     assert!(table.cases.iter().all(|case| case.workload.len() == 50));
     assert_eq!(table.cases[0].slice, table.cases[3].slice, "the same windows at each load");
-    let (one, two) = (table.cases[0].workload.jobs(), table.cases[3].workload.jobs());
-    assert_eq!(one[0].submit.0 / 2, two[0].submit.0);
+    let (base_jobs, two) = (table.cases[0].workload.jobs(), table.cases[3].workload.jobs());
+    assert_eq!(base_jobs[0].submit.0 / 2, two[0].submit.0);
     let margins = plan(&study("{ jobs = 50, from = [100], warm-up = 20, cool-down = 10 }", ""));
     let case = &margins.cases[1];
     assert_eq!((case.workload.len(), case.slice.as_deref()), (80, Some("jobs 100..150")));
@@ -441,10 +441,10 @@ fn failures_are_a_parameter_of_a_study() {
             "[[workload]]\ngenerate = {{ procs = 64, days = 400, load = 0.1 }}\nfailures = {failures}\n[[policy]]\npolicy = \"easy\"\n"
         )
     };
-    let both = plan(&study("[\"none\", { mtbf = \"20d\", repair = \"1d\", node = 8, seed = 3 }]"));
-    assert_eq!((both.cases.len(), both.simulations.len()), (2, 2));
-    assert!(both.cases[0].given.outages.is_empty() && both.cases[0].change.is_none());
-    let failing = &both.cases[1];
+    let pair_plan = plan(&study("[\"none\", { mtbf = \"20d\", repair = \"1d\", node = 8, seed = 3 }]"));
+    assert_eq!((pair_plan.cases.len(), pair_plan.simulations.len()), (2, 2));
+    assert!(pair_plan.cases[0].given.outages.is_empty() && pair_plan.cases[0].change.is_none());
+    let failing = &pair_plan.cases[1];
     let text = "failures(mtbf=1728000s,repair=86400s,node=8,jobs=requeue,seed=3)";
     assert_eq!(failing.change.as_deref(), Some(text));
     // Eight nodes for 400 days, a failure every 21 days: 152 on average, give or take a deviation

@@ -67,16 +67,16 @@ impl Policy for Broken {
         let mut free = view.free_processors();
         let waiting = self.queue.len();
         let fault = self.fault;
-        let mut blocked = false;
+        let mut has_block = false;
         self.queue.retain(|&id| {
             let procs = view.job(id).procs;
-            let oversubscribed = fault == Fault::Oversubscribes && waiting == 2;
-            if (!blocked || fault == Fault::Overtakes) && procs <= free || oversubscribed {
+            let is_excess = fault == Fault::Oversubscribes && waiting == 2;
+            if (!has_block || fault == Fault::Overtakes) && procs <= free || is_excess {
                 free = free.saturating_sub(procs);
                 actions.start_job(id, StartReason::Head);
                 return false;
             }
-            blocked = true;
+            has_block = true;
             if fault == Fault::Promises {
                 actions.reserve_start(id, view.current_time() + drystone::model::Span(10));
             }
@@ -151,9 +151,9 @@ fn hostile_kinds_come_up() {
     let cases: Vec<PolicyCase> = (0..2_000)
         .map(|_| PolicyCase::random_case(&mut random, CaseLimits { jobs: 3_000, run: YEAR, ..CaseLimits::default() }))
         .collect();
-    let share = |what: &dyn Fn(&PolicyCase) -> bool| cases.iter().filter(|c| what(c)).count();
+    let share = |predicate: &dyn Fn(&PolicyCase) -> bool| cases.iter().filter(|c| predicate(c)).count();
     let many = |c: &PolicyCase| c.rows.len() >= 10;
-    for (kind, least, found) in [
+    for (kind, least, count) in [
         ("all at once", 50, share(&|c| many(c) && c.rows.iter().all(|r| r.submit == c.rows[0].submit))),
         ("all full width", 50, share(&|c| many(c) && c.procs > 1 && c.rows.iter().all(|r| r.procs == c.procs))),
         ("no run time", 50, share(&|c| many(c) && c.rows.iter().all(|r| r.run == 0))),
@@ -166,6 +166,6 @@ fn hostile_kinds_come_up() {
         ("a thousand jobs and more", 10, share(&|c| c.rows.len() >= 1_000)),
         ("one processor", 50, share(&|c| c.procs == 1)),
     ] {
-        assert!(found >= least, "{kind}: {found} of {} cases", cases.len());
+        assert!(count >= least, "{kind}: {count} of {} cases", cases.len());
     }
 }

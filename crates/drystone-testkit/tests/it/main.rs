@@ -35,12 +35,12 @@ fn cases() -> u64 {
 }
 
 /// Tries each policy on this many cases; panics with all that was found.
-fn try_all(what: &str, specs: &[PolicySpec], times: u64) {
-    try_all_by(what, specs, times, try_random_case);
+fn try_all(label: &str, specs: &[PolicySpec], times: u64) {
+    try_all_by(label, specs, times, try_random_case);
 }
 
 fn try_all_by(
-    what: &str,
+    label: &str,
     specs: &[PolicySpec],
     times: u64,
     attempt: impl Fn(&Subject, u64) -> Result<(), Box<CaseFailure>> + Sync,
@@ -55,7 +55,7 @@ fn try_all_by(
             .map(|failure| *failure)
             .collect()
     });
-    println!("{what}: {} policies, {} cases each, seed {seed}", specs.len(), times);
+    println!("{label}: {} policies, {} cases each, seed {seed}", specs.len(), times);
     assert!(failures.is_empty(), "again with PROPTEST_RNG_SEED={seed} DRYSTONE_CASES={times}\n{failures}");
 }
 
@@ -64,11 +64,11 @@ fn try_all_by(
 fn side_by_side(specs: &[PolicySpec], trial: impl Fn(usize, &PolicySpec) -> Vec<CaseFailure> + Sync) -> String {
     let next = AtomicUsize::new(0);
     let work = || {
-        let mut found = Vec::new();
+        let mut own_failures = Vec::new();
         loop {
             let at = next.fetch_add(1, Ordering::Relaxed);
-            let Some(spec) = specs.get(at) else { return found };
-            found.extend(trial(at, spec).into_iter().map(|failure| (at, failure)));
+            let Some(spec) = specs.get(at) else { return own_failures };
+            own_failures.extend(trial(at, spec).into_iter().map(|failure| (at, failure)));
         }
     };
     let mut failures = std::thread::scope(|scope| {
@@ -77,10 +77,10 @@ fn side_by_side(specs: &[PolicySpec], trial: impl Fn(usize, &PolicySpec) -> Vec<
         workers.into_iter().flat_map(|worker| worker.join().expect("no trial panics")).collect::<Vec<_>>()
     });
     failures.sort_by_key(|(at, _)| *at);
-    let shown = |(place, (_, failure)): (usize, &(usize, CaseFailure))| {
+    let render = |(place, (_, failure)): (usize, &(usize, CaseFailure))| {
         if place < SHOWN { failure.render_report() } else { failure.render_line() }
     };
-    failures.iter().enumerate().map(shown).collect()
+    failures.iter().enumerate().map(render).collect()
 }
 
 /// The policy of DRYSTONE_POLICY, or all names by default: as many cases as one wants.
@@ -162,8 +162,8 @@ fn canonical_texts_make_the_same_schedules() {
                     simulate_case(spec.build_scheduler(), &case, &workload)
                         .map(|watch| watch.trace.into_iter().filter(|call| call.1 != "settled").collect::<Vec<_>>())
                 };
-                let (one, other) = (schedule(&spec), schedule(&canonical));
-                assert!(one == other, "{spec} and {canonical}, seed {seed}, on\n{}", case.to_swf());
+                let (first, second) = (schedule(&spec), schedule(&canonical));
+                assert!(first == second, "{spec} and {canonical}, seed {seed}, on\n{}", case.to_swf());
             }
         }
     }

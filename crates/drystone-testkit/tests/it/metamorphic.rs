@@ -18,11 +18,11 @@ const NOT_SAID: &str = "not said";
 
 /// Returns whether a policy must follow a change; the error is the reason why it need not.
 pub(crate) fn follows(spec: &PolicySpec, change: CaseChange) -> Result<(), &'static str> {
-    let is = |name: &str, wanted: &str| parameter_value(spec, name) == wanted;
+    let is = |name: &str, value: &str| parameter_value(spec, name) == value;
     let predictor = parameter_value(spec, "predict");
     let learns = !Subject::from_spec(spec).plans_with_estimates();
     // `auto` corrects those that learn.
-    let corrected = !(is("correct", "none") || is("correct", "auto") && !learns);
+    let has_corrections = !(is("correct", "none") || is("correct", "auto") && !learns);
     let kind = spec.kind().name;
     let plain = formulas::all_orders(spec, |_, order| !matches!(order, Order::Formula(_)));
     let never_asks = |says: &dyn Fn(&Expr) -> bool| formulas::all_orders(spec, |_, order| !formulas::asks(order, says));
@@ -32,7 +32,7 @@ pub(crate) fn follows(spec: &PolicySpec, change: CaseChange) -> Result<(), &'sta
         CaseChange::Shift => Ok(()),
         CaseChange::Scale => match kind {
             _ if learns => Err("averages are rounded to whole seconds"),
-            _ if corrected => Err("corrections are minutes and hours"),
+            _ if has_corrections => Err("corrections are minutes and hours"),
             _ if is("order", "lxf") || is("backfill", "lxf") => {
                 Err("an expansion factor takes every job for a second long")
             }
@@ -109,8 +109,8 @@ fn policies_follow_the_changes_that_they_must() {
     let seed = seed();
     let specs = subject::fixed();
     let failures = side_by_side(&specs, |at, spec| {
-        let followed = CHANGES.iter().enumerate().filter(|(_, change)| follows(spec, **change).is_ok());
-        let tried = followed.filter_map(|(place, &change)| {
+        let changes = CHANGES.iter().enumerate().filter(|(_, change)| follows(spec, **change).is_ok());
+        let trials = changes.filter_map(|(place, &change)| {
             let subject = subject::of(spec);
             let mut random = Random::new(seed.wrapping_add(at as u64 * 7_000_003 + place as u64));
             let hold = |subject: &Subject, case: &PolicyCase| holds(change, subject, case);
@@ -118,10 +118,10 @@ fn policies_follow_the_changes_that_they_must() {
                 .find_map(|_| attempt_with(&subject, random.draw_bits(), &hold).err())
                 .map(|failure| *failure)
         });
-        tried.collect()
+        trials.collect()
     });
-    let checked = CHANGES.map(|change| specs.iter().filter(|spec| follows(spec, change).is_ok()).count());
-    println!("followed: {checked:?} policies under {CHANGES:?}, seed {seed}");
+    let counts = CHANGES.map(|change| specs.iter().filter(|spec| follows(spec, change).is_ok()).count());
+    println!("followed: {counts:?} policies under {CHANGES:?}, seed {seed}");
     assert!(failures.is_empty(), "again with PROPTEST_RNG_SEED={seed}\n{failures}");
 }
 

@@ -14,27 +14,27 @@ pub(crate) fn of(spec: &PolicySpec) -> Subject {
 /// is stated what it promises.
 pub(crate) fn guarantees(spec: &PolicySpec) -> Vec<Guarantee> {
     use Guarantee::*;
-    let is = |name: &str, wanted: &str| parameter_value(spec, name) == wanted;
-    let mut all = Vec::new();
+    let is = |name: &str, value: &str| parameter_value(spec, name) == value;
+    let mut list = Vec::new();
     if forgets(spec) {
-        all.push(Forgets);
+        list.push(Forgets);
     }
     // With a pass in the middle of a second, what is still to be given back in it looks overdue to
     // a plan.
     let plans_whole_seconds = is("pass", "instant");
     match spec.kind().name {
         "fcfs" => {
-            all.push(Uninterrupted);
+            list.push(Uninterrupted);
             if is("order", "fcfs") {
-                all.push(InOrder);
+                list.push(InOrder);
             }
         }
-        "greedy" => all.extend([Uninterrupted, WorkConserving]),
+        "greedy" => list.extend([Uninterrupted, WorkConserving]),
         "easy" => {
-            all.push(Uninterrupted);
+            list.push(Uninterrupted);
             let on_time = is("overdue", "extended") || is("overdue", "now");
             if is("reserve", "0") && on_time && is("arrive", "always") && is("guard", "prediction") {
-                all.push(WorkConserving);
+                list.push(WorkConserving);
             }
             // Several reservations are planned again at each pass, and in another order a newcomer
             // may take the head's place. Where estimates are doubled, a job may keep its prediction
@@ -42,69 +42,69 @@ pub(crate) fn guarantees(spec: &PolicySpec) -> Vec<Guarantee> {
             let by_estimates = is("announce", "estimate") || is("plan", "estimate");
             let is_doubled = parameter_value(spec, "predict").starts_with("double");
             if is("order", "fcfs") && is("reserve", "1") && !(by_estimates && is_doubled) {
-                all.push(KeepsPromises);
+                list.push(KeepsPromises);
                 // A pass in the middle of an instant may reserve before all ends of the instant are
                 // known, and what it reserves may then come earlier.
                 if is("pass", "instant") {
-                    all.push(ExactPromises);
+                    list.push(ExactPromises);
                 }
             }
         }
-        "committed" => all.push(Uninterrupted),
+        "committed" => list.push(Uninterrupted),
         "conservative" => {
-            all.push(Uninterrupted);
+            list.push(Uninterrupted);
             if plans_whole_seconds {
-                all.push(KeepsPromises);
+                list.push(KeepsPromises);
             }
         }
         "multiqueue" => {
-            all.push(Uninterrupted);
+            list.push(Uninterrupted);
             // Where each pass places the pivots again, they may lose their promises. Where the end
             // of a delay is no event, so do the jobs that were promised it (docs/multiqueue.md).
-            let seen = is("delay", "none") || is("wake", "yes");
-            if is("own", "shared") && !is("promise", "arrival") && plans_whole_seconds && seen {
-                all.push(KeepsPromises);
+            let is_prompt = is("delay", "none") || is("wake", "yes");
+            if is("own", "shared") && !is("promise", "arrival") && plans_whole_seconds && is_prompt {
+                list.push(KeepsPromises);
             }
         }
         "slack" => {
-            all.push(Uninterrupted);
+            list.push(Uninterrupted);
             if plans_whole_seconds {
-                all.push(KeepsPromises);
+                list.push(KeepsPromises);
             }
             if !is("tick", "run") {
-                all.push(MayKill);
+                list.push(MayKill);
             }
         }
         "goal" => {
-            all.push(Uninterrupted);
-            all.push(AnyThreads);
+            list.push(Uninterrupted);
+            list.push(AnyThreads);
         }
         "ss" | "tss" => {
             if is("migration", "no") {
-                all.push(GoesOnInPlace);
+                list.push(GoesOnInPlace);
             }
             if let Ok(cap) = parameter_value(spec, "cap").parse() {
-                all.push(SuspendsAtMost(cap));
+                list.push(SuspendsAtMost(cap));
             }
         }
-        "is" => all.push(GoesOnInPlace),
+        "is" => list.push(GoesOnInPlace),
         other => {
             panic!("no guarantees are declared for `{other}`: add them to crates/drystone-testkit/tests/it/subject.rs")
         }
     }
-    all
+    list
 }
 
 /// Returns whether a policy's decisions follow from the waiting and running jobs alone: no plan, no
 /// promise, no history, no order that depends on the last pass.
 fn forgets(spec: &PolicySpec) -> bool {
-    let is = |name: &str, wanted: &[&str]| wanted.contains(&parameter_value(spec, name).as_str());
-    let fixed = ["fcfs", "sjf", "ljf", "smallest", "largest", "narrowest", "widest", ""];
+    let is = |name: &str, values: &[&str]| values.contains(&parameter_value(spec, name).as_str());
+    let orders = ["fcfs", "sjf", "ljf", "smallest", "largest", "narrowest", "widest", ""];
     matches!(spec.kind().name, "fcfs" | "greedy" | "easy")
         && is("predict", &["estimate"])
         && is("pass", &["instant"])
-        && is("order", &fixed)
-        && is("backfill", &fixed)
+        && is("order", &orders)
+        && is("backfill", &orders)
         && is("arrive", &["always", ""])
         && is("overdue", &["now", "extended", ""])
         && is("extra", &["all", ""])
@@ -220,8 +220,8 @@ pub(crate) fn fixed() -> Vec<PolicySpec> {
         texts.extend(alias.in_variant.iter().map(|(variant, _)| format!("{}@{variant}", alias.name)));
     }
     specs.extend(texts.iter().filter_map(|text| text.parse().ok()));
-    let mut seen = std::collections::BTreeSet::new();
-    specs.retain(|spec| seen.insert(spec.canonical_text()));
+    let mut canonical_texts = std::collections::BTreeSet::new();
+    specs.retain(|spec| canonical_texts.insert(spec.canonical_text()));
     // Last, so that the cases of the others stay theirs.
     let is_sized = |spec: &PolicySpec| SIZED.iter().any(|word| spec.to_string().contains(word));
     specs.sort_by_key(is_sized);

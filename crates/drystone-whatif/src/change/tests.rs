@@ -2,7 +2,7 @@ use super::*;
 
 #[test]
 fn changes_are_written_as_they_are_read() {
-    for (text, printed) in [
+    for (text, output) in [
         ("nodes gpu:+8", "nodes gpu:+8"),
         ("Nodes -3", "nodes -3"),
         ("nodes \"big mem\":64", "nodes \"big mem\":64"),
@@ -59,8 +59,8 @@ fn changes_are_written_as_they_are_read() {
         ("nodes +1 ;load 2", "nodes +1; load 2"),
     ] {
         let scenario: ChangeList = text.parse().unwrap_or_else(|error| panic!("{text}: {error}"));
-        assert_eq!(scenario.to_string(), printed);
-        assert_eq!(printed.parse(), Ok(scenario), "{printed}");
+        assert_eq!(scenario.to_string(), output);
+        assert_eq!(output.parse(), Ok(scenario), "{output}");
     }
 }
 

@@ -26,17 +26,17 @@ fn premises(rows: &[(i64, i64, u64)]) -> Premises {
     Premises::of_log(workload, Vec::new(), 1.0)
 }
 
-fn starts(applied: &Applied, policy: &str) -> Vec<i64> {
+fn starts(state: &Applied, policy: &str) -> Vec<i64> {
     let spec: PolicySpec = policy.parse().expect("a policy");
     let config = MetricsConfig { keep_jobs: true, ..MetricsConfig::light_config() };
-    let measurements = Experiment::new(&spec, &applied.premises.workload).with_metrics(config).run(&mut ());
+    let measurements = Experiment::new(&spec, &state.premises.workload).with_metrics(config).run(&mut ());
     let mut rows = measurements.expect("simulated").expect("to its end").report.jobs.expect("rows");
     rows.sort_by_key(|row| row.id);
     rows.iter().map(|row| row.start.0).collect()
 }
 
-fn supply(applied: &Applied, times: [i64; 4]) -> [u64; 4] {
-    let table = applied.premises.workload.resources().expect("some");
+fn supply(state: &Applied, times: [i64; 4]) -> [u64; 4] {
+    let table = state.premises.workload.resources().expect("some");
     times.map(|at| table.supply_at(ResourceId(0), Time(at)))
 }
 
@@ -75,13 +75,13 @@ fn changes_lie_over_each_other() {
 #[test]
 fn what_cannot_be_is_refused() {
     let before = premises(&[(0, 90, 2), (400, 10, 1)]);
-    for (change, told) in [
+    for (change, message) in [
         ("supply cat=2", "no resource is called `cat`; there are license:cad"),
         ("supply cad=2GB", "`2GB` is no amount"),
         ("supply cad=2 from @100 to @50", "it ends before it begins"),
         ("supply cad=0", "no job is left to simulate"),
     ] {
         let problem = refused(&before, change);
-        assert!(problem.contains(told), "{change}: {problem}");
+        assert!(problem.contains(message), "{change}: {problem}");
     }
 }

@@ -55,20 +55,20 @@ pub(crate) fn refused(premises: &Premises, changes: &str) -> String {
     apply_changes(premises, &list, &clock, 1).expect_err(changes).problem
 }
 
-fn rows(applied: &Applied, policy: &str) -> Vec<JobRow> {
+fn rows(state: &Applied, policy: &str) -> Vec<JobRow> {
     let spec: PolicySpec = policy.parse().expect("a policy");
-    let pool = &applied.premises.pools[0];
+    let pool = &state.premises.pools[0];
     let outages = Outages::new(Machine::new(pool.procs), pool.outages.clone()).expect("possible");
-    let measured = Experiment::new(&spec, &applied.premises.workload)
+    let measurements = Experiment::new(&spec, &state.premises.workload)
         .with_outages(Some(&outages))
-        .feeding_back(applied.feeds_back)
+        .feeding_back(state.feeds_back)
         .with_metrics(MetricsConfig { keep_jobs: true, ..MetricsConfig::light_config() })
         .run(&mut ());
-    measured.expect("simulated").expect("to its end").report.jobs.expect("rows")
+    measurements.expect("simulated").expect("to its end").report.jobs.expect("rows")
 }
 
-fn starts(applied: &Applied, policy: &str) -> Vec<(i64, i64)> {
-    rows(applied, policy).iter().map(|row| (row.submit.0, row.start.0)).collect()
+fn starts(state: &Applied, policy: &str) -> Vec<(i64, i64)> {
+    rows(state, policy).iter().map(|row| (row.submit.0, row.start.0)).collect()
 }
 
 /// Two processors. The first job of 250 s on both is split at 100 s into 100 + 100 + 50; the second
@@ -125,11 +125,11 @@ fn limits_are_changed_by_their_rules() {
 #[test]
 fn people_and_long_jobs_are_left_out_and_counted() {
     let before = premises(4, &[(0, 3_600, 2, 7_200, 1), (1, 3_600, 1, 3_600, 2), (2, 10, 4, 60, 1)]);
-    let removed = after(&before, "remove user:1");
-    assert_eq!((removed.origin.as_slice(), removed.left.jobs), ([Some(1)].as_slice(), 2));
-    assert!((removed.left.node_hours - (2.0 + 40.0 / 3_600.0)).abs() < 1e-9);
-    let refused = after(&before, "limit-max 1h refuse");
-    assert_eq!((refused.origin.as_slice(), refused.left.jobs), ([Some(1), Some(2)].as_slice(), 1));
+    let removal = after(&before, "remove user:1");
+    assert_eq!((removal.origin.as_slice(), removal.left.jobs), ([Some(1)].as_slice(), 2));
+    assert!((removal.left.node_hours - (2.0 + 40.0 / 3_600.0)).abs() < 1e-9);
+    let refusal = after(&before, "limit-max 1h refuse");
+    assert_eq!((refusal.origin.as_slice(), refusal.left.jobs), ([Some(1), Some(2)].as_slice(), 1));
     // On a machine of three processors the job of four has no place.
     let smaller = after(&before, "procs -1");
     assert_eq!((smaller.origin.as_slice(), smaller.left.jobs), ([Some(0), Some(1)].as_slice(), 1));
@@ -139,8 +139,8 @@ fn people_and_long_jobs_are_left_out_and_counted() {
 #[test]
 fn no_job_runs_into_a_maintenance() {
     let jobs = [(0, 10, 1, 100, 1), (10_000, 10, 1, 100, 1), (20_000, 10, 1, 100, 1)];
-    let closed = after(&premises(2, &jobs), "maintenance @10050/1h");
-    assert_eq!(starts(&closed, "easy"), [(0, 0), (10_000, 13_650), (20_000, 20_000)]);
+    let closure = after(&premises(2, &jobs), "maintenance @10050/1h");
+    assert_eq!(starts(&closure, "easy"), [(0, 0), (10_000, 13_650), (20_000, 20_000)]);
 }
 
 /// Nodes a1, a2 and b1 of two processors each, under the names of a `slurm.conf`.
@@ -156,10 +156,10 @@ fn on_nodes(jobs: &[(i64, i64, u32, i64, i32)]) -> Premises {
 #[test]
 fn nodes_by_name_are_closed() {
     let jobs = [(0, 10, 1, 100, 1), (10_000, 10, 3, 100, 1), (10_000, 10, 2, 100, 2), (20_000, 10, 1, 100, 1)];
-    let closed = after(&on_nodes(&jobs), "maintenance @10050/1h of a[1-2]");
+    let closure = after(&on_nodes(&jobs), "maintenance @10050/1h of a[1-2]");
     let first_four = Which::Named(ProcSet::from_range(0..4));
-    assert_eq!(closed.premises.pools[0].outages[0].which, first_four, "{:?}", closed.notes);
-    assert_eq!(starts(&closed, "easy")[1..3], [(10_000, 13_650), (10_000, 10_000)]);
+    assert_eq!(closure.premises.pools[0].outages[0].which, first_four, "{:?}", closure.notes);
+    assert_eq!(starts(&closure, "easy")[1..3], [(10_000, 13_650), (10_000, 10_000)]);
     // A node that is none.
     let list = "maintenance @10050/1h of a[2-3]".parse().expect("a change");
     let error = apply_changes(&on_nodes(&jobs), &list, &|_| Ok(Time(10_050)), 1).expect_err("no node");
@@ -174,10 +174,10 @@ fn nodes_by_name_are_closed() {
 #[test]
 fn nodes_that_drain_take_no_more_jobs() {
     let jobs = [(0, 100, 6, 100, 1), (50, 10, 4, 100, 2), (60, 10, 2, 100, 3), (1_000, 10, 1, 100, 1)];
-    let drained = after(&on_nodes(&jobs), "drain b1 from @5");
-    let outage = &drained.premises.pools[0].outages[0];
+    let drain = after(&on_nodes(&jobs), "drain b1 from @5");
+    let outage = &drain.premises.pools[0].outages[0];
     assert_eq!((&outage.which, outage.end), (&Which::Named(ProcSet::from_range(4..6)), None));
-    assert_eq!(starts(&drained, "easy"), [(0, 0), (50, 100), (60, 110), (1_000, 1_000)]);
+    assert_eq!(starts(&drain, "easy"), [(0, 0), (50, 100), (60, 110), (1_000, 1_000)]);
 }
 
 /// Two nodes more from 500 s on: a job of ten processors waits for them, and one of six does not.
@@ -224,8 +224,8 @@ fn a_qos_is_left_out() {
     let again = Workload::new(workload.machine(), jobs, workload.truth().to_vec(), Provenance::default());
     before.workload = again.expect("possible");
     before.qos = BTreeMap::from([("normal".to_string(), 1), ("debug".to_string(), 2)]);
-    let left = after(&before, "remove qos:debug");
-    assert_eq!((left.origin.as_slice(), left.left.jobs), ([Some(0), Some(2)].as_slice(), 1));
+    let removal = after(&before, "remove qos:debug");
+    assert_eq!((removal.origin.as_slice(), removal.left.jobs), ([Some(0), Some(2)].as_slice(), 1));
     let clock = |_: &str| Ok(Time(0));
     let error = apply_changes(&before, &"remove qos:gold".parse().expect("a change"), &clock, 1).expect_err("none");
     assert!(error.to_string().contains("no QOS is called `gold`; there are debug, normal"), "{error}");
@@ -279,8 +279,8 @@ proptest! {
         let before = premises(8, &jobs);
         let split = after(&before, &format!("limit-max {most}s split"));
         let mut work = vec![0_i64; before.workload.len()];
-        let all = split.premises.workload.jobs().iter().zip(split.premises.workload.truth()).zip(&split.origin);
-        for ((job, truth), origin) in all {
+        let triples = split.premises.workload.jobs().iter().zip(split.premises.workload.truth()).zip(&split.origin);
+        for ((job, truth), origin) in triples {
             let origin = origin.expect("no job is added") as usize;
             work[origin] += i64::from(job.procs) * truth.run.0;
             prop_assert!(job.estimate.0 <= most);
@@ -293,8 +293,8 @@ proptest! {
         let rows = rows(&split, "easy");
         prop_assert_eq!(rows.len(), split.origin.len());
         for pair in rows.windows(2) {
-            let (one, other) = (split.origin[pair[0].id.index()], split.origin[pair[1].id.index()]);
-            prop_assert!(one != other || pair[1].submit == pair[0].end, "{:?}", pair);
+            let (first_origin, second_origin) = (split.origin[pair[0].id.index()], split.origin[pair[1].id.index()]);
+            prop_assert!(first_origin != second_origin || pair[1].submit == pair[0].end, "{:?}", pair);
         }
     }
 
@@ -313,8 +313,8 @@ proptest! {
     fn resampling_adds_to_what_there_is(jobs in jobs()) {
         let before = premises(8, &jobs);
         let more = after(&before, "load 2 resampled");
-        let kept: Vec<u32> = more.origin.iter().flatten().copied().collect();
-        prop_assert_eq!(kept.len(), before.workload.len());
+        let origins: Vec<u32> = more.origin.iter().flatten().copied().collect();
+        prop_assert_eq!(origins.len(), before.workload.len());
         prop_assert_eq!(more.added as usize, before.workload.len());
         let clock = |_: &str| Ok(Time(0));
         match apply_changes(&before, &"load 0.5 resampled".parse().expect("a change"), &clock, 1) {

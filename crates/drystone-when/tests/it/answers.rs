@@ -44,10 +44,10 @@ fn without_history_a_job_waits_for_a_uniform_time() {
 #[test]
 fn a_question_that_is_stopped_is_answered_from_fewer_futures() {
     for (session, mut forecaster) in both("easy", 4, &[(4, 10_000), (4, 60)]) {
-        let done = AtomicU32::new(0);
+        let calls = AtomicU32::new(0);
         let mut ask = |most: u32| {
-            done.store(0, Ordering::Relaxed);
-            let stop = || done.fetch_add(1, Ordering::Relaxed) + 1 >= most;
+            calls.store(0, Ordering::Relaxed);
+            let stop = || calls.fetch_add(1, Ordering::Relaxed) + 1 >= most;
             let answers = forecaster.look_until(&session, &[JobId(1)], &stop).expect("sound");
             answers.map(|mut answers| answers.swap_remove(0).sample.values().len())
         };
@@ -119,7 +119,7 @@ fn every_policy_that_does_not_know_the_future_answers() {
     let settings = ForecasterSettings { samples: 3, ..ForecasterSettings::default() };
     let methods = vec![AnswerMethod::Plan, AnswerMethod::Limits, AnswerMethod::Calibrated];
     let options = ForeseeOptions { settings, methods, every: 4, ..ForeseeOptions::default() };
-    let mut answered = 0;
+    let mut policy_count = 0;
     for name in policy_names() {
         let spec: PolicySpec = name.parse().expect(name);
         let fresh = spec.clone();
@@ -127,12 +127,12 @@ fn every_policy_that_does_not_know_the_future_answers() {
             continue;
         }
         let scores = score_answers(&workload, &spec, move || fresh.build_scheduler(), &options, &|_| {});
-        let found = scores.expect(name).expect("not stopped");
+        let report = scores.expect(name).expect("not stopped");
         // Policies that suspend let hardly any job wait.
-        assert!(found.asked > 0, "{name}");
-        answered += 1;
+        assert!(report.asked > 0, "{name}");
+        policy_count += 1;
     }
-    assert!(answered >= 14, "{answered}");
+    assert!(policy_count >= 14, "{policy_count}");
 }
 
 #[test]
@@ -193,7 +193,7 @@ fn a_policy_that_starves_a_job_says_so() {
 }
 
 fn start_all(session: &mut Session, now: Time, running: &mut Vec<(i64, JobId, Job)>) {
-    let started: Vec<JobId> = session
+    let starts: Vec<JobId> = session
         .decide(now)
         .expect("sound")
         .list()
@@ -203,7 +203,7 @@ fn start_all(session: &mut Session, now: Time, running: &mut Vec<(i64, JobId, Jo
             _ => None,
         })
         .collect();
-    for id in started {
+    for id in starts {
         let job = session.view().job(id).clone();
         running.push((now.0 + 5 * 3_600, id, job));
     }
@@ -260,12 +260,12 @@ fn what_was_told_late_is_no_obstacle() {
 #[test]
 fn a_follower_learns_what_happened_between_looks() {
     let spec: PolicySpec = "easy".parse().expect("valid");
-    let (mut session, told) = session("easy", 4, &[(4, 1_000), (4, 1_000), (2, 1_000)]);
+    let (mut session, forecaster) = session("easy", 4, &[(4, 1_000), (4, 1_000), (2, 1_000)]);
     let mut follower = Follower::new(Forecaster::new(&spec, ForecasterSettings::default()).expect("sound"));
     assert!(follower.follow_session(&session) && !follower.follow_session(&session));
     let answers = follower.answer_jobs(&session, &[JobId(1), JobId(2)]).expect("sound");
     assert_eq!(answers.len(), 2);
-    drop(told);
+    drop(forecaster);
     // The first ran for 400 s; the second starts, the third is withdrawn.
     session.end_job(Time(400), JobId(0));
     session.decide(Time(400)).expect("sound");
@@ -289,8 +289,8 @@ fn where_the_policy_is_another_the_past_takes_over() {
     let params = Params { length: WorkloadLength::Jobs(3_000), load: Some(0.9), seed: 5, ..Params::new(128, 1) };
     let workload = generate_workload(&params).expect("sound");
     let easy: PolicySpec = "easy".parse().expect("valid");
-    let scored = |believed: &str| {
-        let believed: PolicySpec = believed.parse().expect("valid");
+    let score_belief = |text: &str| {
+        let belief: PolicySpec = text.parse().expect("valid");
         // Those that are mixed; the others take most of the time.
         let methods = vec![
             AnswerMethod::PlanErrors,
@@ -302,19 +302,19 @@ fn where_the_policy_is_another_the_past_takes_over() {
         let settings = ForecasterSettings { samples: 30, ..ForecasterSettings::default() };
         let options = ForeseeOptions { settings, methods, every: 2, ..ForeseeOptions::default() };
         let easy = easy.clone();
-        let scores = score_answers(&workload, &believed, move || easy.build_scheduler(), &options, &|_| {});
-        let found = scores.expect("sound").expect("not cancelled");
-        let crps = |wanted: AnswerMethod| {
-            let score = found.methods.iter().find(|score| score.method == wanted);
+        let scores = score_answers(&workload, &belief, move || easy.build_scheduler(), &options, &|_| {});
+        let report = scores.expect("sound").expect("not cancelled");
+        let crps = |method: AnswerMethod| {
+            let score = report.methods.iter().find(|score| score.method == method);
             score.expect("scored").all.crps
         };
-        let best = found.best_baseline.expect("some");
+        let best = report.best_baseline.expect("some");
         (crps(AnswerMethod::Calibrated), crps(AnswerMethod::Raw), crps(best))
     };
-    let (ours, raw, best) = scored("fcfs");
-    assert!(ours < 0.8 * raw && ours < 1.1 * best, "{ours} {raw} {best}");
-    let (ours, raw, best) = scored("easy");
-    assert!(ours < 1.1 * raw && ours < best, "{ours} {raw} {best}");
+    let (own_crps, raw, best) = score_belief("fcfs");
+    assert!(own_crps < 0.8 * raw && own_crps < 1.1 * best, "{own_crps} {raw} {best}");
+    let (own_crps, raw, best) = score_belief("easy");
+    assert!(own_crps < 1.1 * raw && own_crps < best, "{own_crps} {raw} {best}");
 }
 
 /// The time by which a policy has promised a start bounds every level; so does the time before
@@ -324,9 +324,11 @@ fn promises_and_begin_times_bound_the_answer() {
     let (session, mut forecaster) = session("conservative", 4, &[(4, 1_000), (4, 60)]);
     let answer = forecaster.preview_answers(&session, &[JobId(1)]).expect("waits").swap_remove(0);
     assert!(answer.quantile(0.95) > 800.0, "{}", answer.quantile(0.95));
-    let bounded = StartAnswer { not_after: Some(Span(700)), not_before: Span(300), ..answer };
-    assert_eq!([0.01, 0.95].map(|level| bounded.quantile(level)), [300.0, 700.0]);
-    assert!((bounded.probability_within(700.0) - 1.0).abs() < 1e-6 && bounded.probability_within(299.0) < 1e-6);
+    let limit_answer = StartAnswer { not_after: Some(Span(700)), not_before: Span(300), ..answer };
+    assert_eq!([0.01, 0.95].map(|level| limit_answer.quantile(level)), [300.0, 700.0]);
+    assert!(
+        (limit_answer.probability_within(700.0) - 1.0).abs() < 1e-6 && limit_answer.probability_within(299.0) < 1e-6
+    );
 }
 
 /// A thousand jobs of one user wait on one processor, each of up to 600 s. Where they are short or
@@ -353,16 +355,19 @@ fn a_batch_is_short_or_long_as_one() {
         let square = values.iter().map(|value| (value - mean).powi(2)).sum::<f64>() / values.len() as f64;
         (mean, square.sqrt())
     };
-    let one = 600_000.0 / 12f64.sqrt();
+    let single_width = 600_000.0 / 12f64.sqrt();
     // A hundred futures: the mean within three standard errors, the spread within a quarter.
     let (mean, width) = spread(0.0, 1.0);
-    assert!((mean - 300_000.0).abs() < 0.3 * one && (width / one - 1.0).abs() < 0.25, "{mean} {width}");
+    assert!(
+        (mean - 300_000.0).abs() < 0.3 * single_width && (width / single_width - 1.0).abs() < 0.25,
+        "{mean} {width}"
+    );
     let (mean, width) = spread(0.0, 0.0);
-    assert!((mean - 300_000.0).abs() < 0.01 * one, "{mean}");
-    assert!((width * 1_000f64.sqrt() / one - 1.0).abs() < 0.25, "{width}");
+    assert!((mean - 300_000.0).abs() < 0.01 * single_width, "{mean}");
+    assert!((width * 1_000f64.sqrt() / single_width - 1.0).abs() < 0.25, "{width}");
     // Two futures in five are of one piece; with the coupling of single jobs as before, the others
     // share six tenths of it.
     let (_, width) = spread(0.6, 0.4);
-    let expected = one * (0.4 + 0.6 * 0.36f64).sqrt();
+    let expected = single_width * (0.4 + 0.6 * 0.36f64).sqrt();
     assert!((width / expected - 1.0).abs() < 0.25, "{width} {expected}");
 }

@@ -5,10 +5,10 @@ use drystone_core::policy::PolicySpec;
 use drystone_when::{Adoption, Forecaster, ForecasterSettings, Observed, RunTimes, StartGates, UserClaim, adopt_jobs};
 use std::collections::{BTreeMap, BTreeSet};
 
-fn job(procs: u32, limit: i64, user: i32, runs: bool, held: bool) -> Observed {
+fn job(procs: u32, limit: i64, user: i32, runs: bool, has_hold: bool) -> Observed {
     let job = Job::new(Time(0), procs, Span(limit)).with_user(user);
     let start = runs.then_some(Time(0));
-    Observed { job, eligible: Time(0), start, end: None, rank: 0, on: None, held }
+    Observed { job, eligible: Time(0), start, end: None, rank: 0, on: None, held: has_hold }
 }
 
 /// Eight processors, of which one is busy: user 1 may run one job at a time and does.
@@ -53,11 +53,11 @@ fn each_starts_when_what_has_to_happen_first_has_happened() {
         let plan = forecaster.point_starts(&adoption.session, &WAIT, RunTimes::Limits).expect("sound");
         // At 500 job 3; the user's next job when the first has ended, the third when that has; what
         // depends on the second likewise; one held by its user never.
-        let [one, two, three, four, five, wide] = plan[..] else { panic!("{plan:?}") };
+        let [first, two, three, four, five, wide] = plan[..] else { panic!("{plan:?}") };
         assert_eq!((three, five), (Some(500), None), "{policy}");
-        let (one, two, four) = (one.expect("starts"), two.expect("starts"), four.expect("starts"));
-        assert!(one >= 1_000 && two >= one + 300 && four >= one + 300, "{policy}: {plan:?}");
-        assert!(wide.is_some_and(|wide| wide >= 1_000) && one <= 1_100, "{policy}: {plan:?}");
+        let (first, two, four) = (first.expect("starts"), two.expect("starts"), four.expect("starts"));
+        assert!(first >= 1_000 && two >= first + 300 && four >= first + 300, "{policy}: {plan:?}");
+        assert!(wide.is_some_and(|wide| wide >= 1_000) && first <= 1_100, "{policy}: {plan:?}");
     }
 }
 
@@ -68,10 +68,10 @@ fn a_job_at_a_limit_waits_for_the_jobs_that_hold_it() {
     assert_eq!(times.len(), 100);
     let mut firsts = BTreeSet::new();
     for starts in &times {
-        let [Some(one), Some(two), Some(three), Some(four), None, Some(_)] = starts[..] else { panic!("{starts:?}") };
+        let [Some(first), Some(two), Some(three), Some(four), None, Some(_)] = starts[..] else { panic!("{starts:?}") };
         // The first of the user ends within its limit, and each of the next as well.
-        assert!((1..=1_100).contains(&one) && two > one && four > one && three >= 500, "{starts:?}");
-        firsts.insert(one);
+        assert!((1..=1_100).contains(&first) && two > first && four > first && three >= 500, "{starts:?}");
+        firsts.insert(first);
     }
     assert!(firsts.len() > 60, "as many as the first may run for: {}", firsts.len());
     let answers = forecaster.answers_of(&adoption.session, &WAIT, &times).expect("sound");
@@ -79,10 +79,14 @@ fn a_job_at_a_limit_waits_for_the_jobs_that_hold_it() {
     // No time lies before the one at which it may begin.
     assert!(answers[2].quantile(0.001) >= 500.0);
     // The same on two threads.
-    let mut other = scene("easy").1.on_threads(2);
-    other.set_gates(StartGates::default());
+    let mut second_forecaster = scene("easy").1.on_threads(2);
+    second_forecaster.set_gates(StartGates::default());
     assert!(
-        other.start_times(&adoption.session, &[JobId(1)], 0, true).expect("sound").iter().all(|one| one[0].is_none())
+        second_forecaster
+            .start_times(&adoption.session, &[JobId(1)], 0, true)
+            .expect("sound")
+            .iter()
+            .all(|row| row[0].is_none())
     );
     let mut forecaster = scene("easy").1.on_threads(2);
     assert_eq!(forecaster.start_times(&adoption.session, &WAIT, 0, true).expect("sound"), times);

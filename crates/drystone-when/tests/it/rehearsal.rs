@@ -54,7 +54,7 @@ fn what_is_rehearsed_on_the_policy_itself_holds() {
     Simulation::new(workload.machine(), spec.build_scheduler(), WorkloadReplay::new(&workload))
         .run(&mut schedule)
         .expect("sound");
-    let recorded: Vec<Observed> = workload
+    let observations: Vec<Observed> = workload
         .jobs()
         .iter()
         .zip(&schedule.spans)
@@ -74,7 +74,8 @@ fn what_is_rehearsed_on_the_policy_itself_holds() {
     let now = schedule.spans.iter().flatten().map(|span| span.1).max().expect("some");
     let mut forecaster =
         Forecaster::new(&spec, ForecasterSettings { samples: 60, ..ForecasterSettings::default() }).expect("sound");
-    let rehearsal = forecaster.rehearse_answers(workload.machine(), &recorded, now, &last(400), &|| {}).expect("sound");
+    let rehearsal =
+        forecaster.rehearse_answers(workload.machine(), &observations, now, &last(400), &|| {}).expect("sound");
     assert!(rehearsal.answers >= 200, "{rehearsal:?}");
     let share = |inside: u64| inside as f64 / rehearsal.answers as f64;
     // Neighbours depend on each other, so that a few hundred answers are worth far fewer.
@@ -94,10 +95,10 @@ fn a_long_queue_leaves_outcomes_to_learn_from() {
     past.extend((0..50).map(|i| observed(4, 16_000 + i * 2, None, None, 0)));
     let settings = ForecasterSettings { samples: 20, rehearsed: 20, ..ForecasterSettings::default() };
     let mut forecaster = Forecaster::new(&spec, settings).expect("sound");
-    let asked = std::cell::Cell::new(0);
-    let step = || asked.set(asked.get() + 1);
+    let step_count = std::cell::Cell::new(0);
+    let step = || step_count.set(step_count.get() + 1);
     let rehearsal = forecaster.rehearse_answers(Machine::new(4), &past, Time(19_900), &last(20), &step).expect("sound");
-    assert_eq!((rehearsal.answers, asked.get()), (10, 20));
+    assert_eq!((rehearsal.answers, step_count.get()), (10, 20));
 }
 
 /// The order of the present queue says nothing about the queues of the past. Jobs that wait to this
@@ -131,9 +132,9 @@ fn times_that_are_not_known_have_no_questions() {
     let mut past = vec![observed(4, 0, Some(9_900), None, 0)];
     past.extend((0..50).map(|i| observed(4, 100 * i, None, None, 0)));
     let now = Time(10_000);
-    let rehearse = |known: RangeInclusive<Time>| {
+    let rehearse = |time_range: RangeInclusive<Time>| {
         let mut forecaster = Forecaster::new(&spec, ForecasterSettings::default()).expect("sound");
-        let questions = RehearsalQuestions { known, ..last(1_000) };
+        let questions = RehearsalQuestions { known: time_range, ..last(1_000) };
         let count = std::cell::Cell::new(0);
         let step = || count.set(count.get() + 1);
         forecaster.rehearse_answers(Machine::new(4), &past, now, &questions, &step).expect("sound");
@@ -141,8 +142,8 @@ fn times_that_are_not_known_have_no_questions() {
         let answer = forecaster.preview_answers(&adoption.session, &[JobId(1)]).expect("sound").remove(0);
         (count.get(), answer.quantile(0.5))
     };
-    let none = RangeInclusive::new(Time(1), Time(0));
-    let (questions, median) = rehearse(none);
+    let empty_range = RangeInclusive::new(Time(1), Time(0));
+    let (questions, median) = rehearse(empty_range);
     assert!(questions == 0 && median <= 900.0, "{questions}, {median}");
     // With them, the first of the queue would be foretold behind all limits.
     assert!(rehearse(Time::MIN..=Time::MAX).1 > 900.0);
@@ -160,14 +161,14 @@ fn what_was_learned_is_saved() {
     let fresh = || Forecaster::new(&spec, ForecasterSettings::default()).expect("sound");
     let (mut first, mut second) = (fresh(), fresh());
     first.rehearse_answers(Machine::new(400), &past, Time(20_000), &last(100), &|| {}).expect("sound");
-    let saved = first.save().expect("saves");
-    second.load(&saved).expect("loads");
-    assert_eq!(second.save().expect("saves"), saved);
+    let bytes = first.save().expect("saves");
+    second.load(&bytes).expect("loads");
+    assert_eq!(second.save().expect("saves"), bytes);
     let adoption = adopt_jobs(spec.build_scheduler(), Machine::new(4), &jobs, &[], Time(20_050)).expect("sound");
     let [a, b] = [&mut first, &mut second].map(|f| f.preview_answers(&adoption.session, &[JobId(1)]).expect("sound"));
     assert_eq!(a, b);
     assert!(a[0].correction.answers > 50, "{}", a[0].correction.answers);
-    assert!(second.load(&saved[..saved.len() / 2]).is_err());
+    assert!(second.load(&bytes[..bytes.len() / 2]).is_err());
 }
 
 /// Each day one job is submitted at one o'clock, waits for another and competes from ten on; one
@@ -185,7 +186,7 @@ fn what_had_to_wait_for_others_is_replayed_from_when_it_competed() {
     }
     past.push(observed(4, 12 * 24 * hour - 100, Some(12 * 24 * hour - 100), None, 0));
     past.push(observed(4, 12 * 24 * hour - 50, None, None, 0));
-    past.sort_by_key(|one| one.job.submit);
+    past.sort_by_key(|entry| entry.job.submit);
     let now = Time(12 * 24 * hour);
     let mut forecaster = Forecaster::new(&spec, ForecasterSettings::default()).expect("sound");
     forecaster.rehearse_answers(Machine::new(4), &past, now, &last(10), &|| {}).expect("in order");
@@ -211,14 +212,14 @@ fn a_budget_leaves_out_the_last_futures() {
         let mut forecaster = Forecaster::new(&spec, settings).expect("sound").on_threads(threads);
         forecaster.start_times(&adoption.session, &[JobId(19)], 0, true).expect("sound")
     };
-    let all = futures(u64::MAX, 1);
-    assert_eq!(all.len(), 100);
-    assert_eq!(futures(1, 1), all[..20]);
+    let full_list = futures(u64::MAX, 1);
+    assert_eq!(full_list.len(), 100);
+    assert_eq!(futures(1, 1), full_list[..20]);
     // Until the last of 19 jobs starts, 8 of them or more have ended, and each end counts as 16 and
     // the jobs that wait, 16 to 35: 160 to 735 for each future.
     let some = futures(15_000, 1);
     assert!((20..100).contains(&some.len()), "{}", some.len());
-    assert_eq!(some, all[..some.len()]);
+    assert_eq!(some, full_list[..some.len()]);
     assert_eq!(futures(15_000, 3), some);
-    assert_eq!(futures(u64::MAX, 3), all);
+    assert_eq!(futures(u64::MAX, 3), full_list);
 }

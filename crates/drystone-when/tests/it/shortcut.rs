@@ -20,8 +20,8 @@ impl Observer for Heard {
         self.arrived.push(id);
     }
 
-    fn note_end(&mut self, ended: &EndedJob<'_>) {
-        self.ended.push((ended.id, ended.outcome.ran));
+    fn note_end(&mut self, job_end: &EndedJob<'_>) {
+        self.ended.push((job_end.id, job_end.outcome.ran));
     }
 }
 
@@ -44,14 +44,14 @@ fn compare(policy: &str, seed: u64) -> u32 {
     let mut fast = Forecaster::new(&spec, settings.clone()).expect("no clairvoyance");
     let mut slow = Forecaster::new(&spec, settings).expect("no clairvoyance").without_shortcut();
     let mut simulation = Simulation::new(workload.machine(), spec.build_scheduler(), WorkloadReplay::new(&workload));
-    let (mut heard, mut steps, mut questions) = (Heard::default(), 0, 0);
-    while simulation.step(&mut heard).expect("sound") {
+    let (mut observer, mut steps, mut questions) = (Heard::default(), 0, 0);
+    while simulation.step(&mut observer).expect("sound") {
         for forecaster in [&mut fast, &mut slow] {
-            heard.arrived.iter().for_each(|&id| forecaster.note_job_arrival(id, &workload.jobs()[id.index()]));
-            heard.ended.iter().for_each(|&(id, ran)| forecaster.note_job_end(id, &workload.jobs()[id.index()], ran));
+            observer.arrived.iter().for_each(|&id| forecaster.note_job_arrival(id, &workload.jobs()[id.index()]));
+            observer.ended.iter().for_each(|&(id, ran)| forecaster.note_job_end(id, &workload.jobs()[id.index()], ran));
         }
-        heard.arrived.clear();
-        heard.ended.clear();
+        observer.arrived.clear();
+        observer.ended.clear();
         steps += 1;
         let session = simulation.session();
         let waiting: Vec<JobId> = session.view().waiting_jobs().collect();

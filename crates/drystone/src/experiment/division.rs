@@ -152,13 +152,14 @@ impl PoolDivision {
         }
         let mut workload =
             Workload::with_resources(machine, resources, jobs.collect(), truth.collect(), provenance).map_err(wrong)?;
-        if let Some(known) = whole.circumstances() {
+        if let Some(whole_circumstances) = whole.circumstances() {
             let place = |id: JobId| ids.binary_search(&id).ok().map(|at| JobId(at as u32));
-            let mut circumstances: Circumstances = known.restrict_to(place);
+            let mut circumstances: Circumstances = whole_circumstances.restrict_to(place);
             // Processors of the whole are those of the pools one behind the other.
-            let before = self.shares.iter().take_while(|other| !std::ptr::eq(*other, share));
-            let offset = before.map(|other| other.procs.saturating_mul(other.scale)).fold(0, Procs::saturating_add);
-            circumstances.here.values_mut().for_each(|adopted| own_processors(adopted, (offset, share)));
+            let before = self.shares.iter().take_while(|sibling| !std::ptr::eq(*sibling, share));
+            let offset =
+                before.map(|sibling| sibling.procs.saturating_mul(sibling.scale)).fold(0, Procs::saturating_add);
+            circumstances.here.values_mut().for_each(|adoption| own_processors(adoption, (offset, share)));
             workload = workload.with_circumstances(circumstances).map_err(wrong)?;
         }
         let outages = Outages::new(machine, share.outages.clone())
@@ -169,8 +170,8 @@ impl PoolDivision {
 
 /// Names the processors of a running job as its pool counts them; none where they are not
 /// processors of the pool.
-fn own_processors(adopted: &mut Adopted, (offset, share): (Procs, &PoolShare)) {
-    let (Adopted::Running { on, .. } | Adopted::Suspended { on, .. }) = adopted else { return };
+fn own_processors(adoption: &mut Adopted, (offset, share): (Procs, &PoolShare)) {
+    let (Adopted::Running { on, .. } | Adopted::Suspended { on, .. }) = adoption else { return };
     let Some(set) = on.take() else { return };
     let end = offset.saturating_add(share.procs);
     let inside = share.scale <= 1 && set.ranges().iter().all(|range| range.start >= offset && range.end <= end);

@@ -42,8 +42,8 @@ struct Recorder {
 }
 
 impl Recorder {
-    fn push_event(&mut self, now: Time, told: PoolEvent) {
-        self.told.push((now, told));
+    fn push_event(&mut self, now: Time, event: PoolEvent) {
+        self.told.push((now, event));
     }
 }
 
@@ -53,8 +53,8 @@ impl Observer for Recorder {
     fn note_arrival(&mut self, now: Time, id: JobId) {
         self.push_event(now, PoolEvent::Arrived(id));
     }
-    fn note_start(&mut self, now: Time, id: JobId, why: StartReason) {
-        self.push_event(now, PoolEvent::Started(id, why));
+    fn note_start(&mut self, now: Time, id: JobId, reason: StartReason) {
+        self.push_event(now, PoolEvent::Started(id, reason));
     }
     fn note_placement(&mut self, now: Time, id: JobId, on: &ProcSet) {
         self.push_event(now, PoolEvent::Placed(id, on.clone()));
@@ -68,8 +68,8 @@ impl Observer for Recorder {
     fn note_reservation(&mut self, now: Time, id: JobId, start: Time, latest: Time) {
         self.push_event(now, PoolEvent::Reserved(id, start, latest));
     }
-    fn note_move(&mut self, now: Time, moved: &Moved) {
-        self.push_event(now, PoolEvent::Moved(*moved));
+    fn note_move(&mut self, now: Time, job_move: &Moved) {
+        self.push_event(now, PoolEvent::Moved(*job_move));
     }
     fn note_prediction(&mut self, now: Time, id: JobId, prediction: Span) {
         self.push_event(now, PoolEvent::Repredicted(id, prediction));
@@ -77,11 +77,11 @@ impl Observer for Recorder {
     fn note_withdrawal(&mut self, now: Time, id: JobId) {
         self.push_event(now, PoolEvent::Cancelled(id));
     }
-    fn note_end(&mut self, ended: &EndedJob<'_>) {
-        self.push_event(ended.outcome.end, PoolEvent::Ended(ended.id, Box::new(ended.outcome.clone())));
+    fn note_end(&mut self, job_end: &EndedJob<'_>) {
+        self.push_event(job_end.outcome.end, PoolEvent::Ended(job_end.id, Box::new(job_end.outcome.clone())));
     }
-    fn note_adoption(&mut self, now: Time, id: JobId, adopted: &Adopted) {
-        self.push_event(now, PoolEvent::Adopted(id, adopted.clone()));
+    fn note_adoption(&mut self, now: Time, id: JobId, adoption: &Adopted) {
+        self.push_event(now, PoolEvent::Adopted(id, adoption.clone()));
     }
     fn note_hold(&mut self, now: Time, id: JobId) {
         self.push_event(now, PoolEvent::Held(id));
@@ -98,11 +98,11 @@ impl Observer for Recorder {
     fn note_requeue(&mut self, now: Time, id: JobId, procs: Procs, ran: Span) {
         self.push_event(now, PoolEvent::Requeued(id, procs, ran));
     }
-    fn note_checkpoint(&mut self, now: Time, id: JobId, procs: Procs, spent: Span) {
-        self.push_event(now, PoolEvent::Checkpointed(id, procs, spent));
+    fn note_checkpoint(&mut self, now: Time, id: JobId, procs: Procs, cost: Span) {
+        self.push_event(now, PoolEvent::Checkpointed(id, procs, cost));
     }
-    fn note_loss(&mut self, ended: &EndedJob<'_>) {
-        self.push_event(ended.outcome.end, PoolEvent::Lost(ended.id, Box::new(ended.outcome.clone())));
+    fn note_loss(&mut self, job_end: &EndedJob<'_>) {
+        self.push_event(job_end.outcome.end, PoolEvent::Lost(job_end.id, Box::new(job_end.outcome.clone())));
     }
     fn note_capacity(&mut self, now: Time, foreseen: bool) {
         self.push_event(now, PoolEvent::Capacity(foreseen));
@@ -152,8 +152,8 @@ impl PoolAtWork<'_> {
     }
 
     /// Takes what jobs of other pools hold of shared resources.
-    fn set_held_elsewhere(&mut self, now: Time, held: &[(ResourceId, u64)]) {
-        self.simulation.set_held_elsewhere(now, held, &mut (&mut self.recorder, &mut self.collector));
+    fn set_held_elsewhere(&mut self, now: Time, amounts: &[(ResourceId, u64)]) {
+        self.simulation.set_held_elsewhere(now, amounts, &mut (&mut self.recorder, &mut self.collector));
     }
 
     fn whole_id(&self, id: JobId) -> JobId {
@@ -182,53 +182,53 @@ impl PoolAtWork<'_> {
 
 /// Adds up the levels of pools.
 fn sum<'a>(levels: impl Iterator<Item = &'a Levels>) -> Levels {
-    levels.fold(Levels::default(), |mut all, one| {
-        all.free += one.free;
-        all.running += one.running;
-        all.waiting += one.waiting;
-        all.waiting_procs += one.waiting_procs;
-        all.suspended += one.suspended;
-        all.suspended_procs += one.suspended_procs;
-        all.down += one.down;
-        all
+    levels.fold(Levels::default(), |mut total, part| {
+        total.free += part.free;
+        total.running += part.running;
+        total.waiting += part.waiting;
+        total.waiting_procs += part.waiting_procs;
+        total.suspended += part.suspended;
+        total.suspended_procs += part.suspended_procs;
+        total.down += part.down;
+        total
     })
 }
 
 /// Tells an observer of the whole what happened in a pool.
 fn replay_events(pools: &mut [PoolAtWork<'_>], at: usize, whole: &Workload, observer: &mut impl Observer) {
     let events = std::mem::take(&mut pools[at].recorder.told);
-    for (now, told) in events {
+    for (now, event) in events {
         let pool = &pools[at];
         let id = |id: JobId| pool.whole_id(id);
         let report_end = |id: JobId, tell: &mut dyn FnMut(&EndedJob<'_>), outcome: &JobOutcome| {
             let id = pool.whole_id(id);
             tell(&EndedJob { id, job: whole.job(id), truth: &whole.truth()[id.index()], outcome });
         };
-        match told {
+        match event {
             PoolEvent::Arrived(job) => observer.note_arrival(now, id(job)),
-            PoolEvent::Started(job, why) => observer.note_start(now, id(job), why),
+            PoolEvent::Started(job, reason) => observer.note_start(now, id(job), reason),
             PoolEvent::Placed(job, on) => observer.note_placement(now, id(job), &pool.whole_processors(&on)),
             PoolEvent::Suspended(job) => observer.note_suspension(now, id(job)),
             PoolEvent::Resumed(job) => observer.note_resumption(now, id(job)),
             PoolEvent::Reserved(job, start, latest) => observer.note_reservation(now, id(job), start, latest),
-            PoolEvent::Moved(moved) => {
-                let favour = moved.favour.map(id);
-                observer.note_move(now, &Moved { job: id(moved.job), favour, ..moved });
+            PoolEvent::Moved(job_move) => {
+                let favour = job_move.favour.map(id);
+                observer.note_move(now, &Moved { job: id(job_move.job), favour, ..job_move });
             }
             PoolEvent::Repredicted(job, prediction) => observer.note_prediction(now, id(job), prediction),
             PoolEvent::Cancelled(job) => observer.note_withdrawal(now, id(job)),
             PoolEvent::Ended(job, outcome) => report_end(job, &mut |e| observer.note_end(e), &outcome),
-            PoolEvent::Adopted(job, adopted) => observer.note_adoption(now, id(job), &adopted),
+            PoolEvent::Adopted(job, adoption) => observer.note_adoption(now, id(job), &adoption),
             PoolEvent::Held(job) => observer.note_hold(now, id(job)),
             PoolEvent::Limited(job, limit) => observer.note_limit(now, id(job), &limit),
             PoolEvent::Short(job, words) => {
-                let [resource, asks, there] = &*words;
-                observer.note_shortage(now, id(job), resource, (asks, there));
+                let [resource, asks, supply] = &*words;
+                observer.note_shortage(now, id(job), resource, (asks, supply));
             }
             PoolEvent::Released(job) => observer.note_release(now, id(job)),
             PoolEvent::Requeued(job, procs, ran) => observer.note_requeue(now, id(job), procs * pool.scale, ran),
-            PoolEvent::Checkpointed(job, procs, spent) => {
-                observer.note_checkpoint(now, id(job), procs * pool.scale, spent)
+            PoolEvent::Checkpointed(job, procs, cost) => {
+                observer.note_checkpoint(now, id(job), procs * pool.scale, cost)
             }
             PoolEvent::Lost(job, outcome) => report_end(job, &mut |e| observer.note_loss(e), &outcome),
             PoolEvent::Capacity(foreseen) => observer.note_capacity(now, foreseen),
@@ -265,7 +265,7 @@ fn run_apart(
 /// instant are known. False on cancellation.
 fn run_sharing(
     pools: &mut [PoolAtWork<'_>],
-    shared: &mut SharedResources,
+    resources: &mut SharedResources,
     experiment: &Experiment<'_>,
     observer: &mut impl Observer,
 ) -> Result<bool, SimulationError> {
@@ -278,13 +278,13 @@ fn run_sharing(
         let due = || (0..pools.len()).filter(|&at| next[at] == now);
         let is_at_pass = |at: usize| pools[at].simulation.is_at_pass();
         let at = if let Some(at) = due().find(|&at| !is_at_pass(at)) {
-            let other_times = next.iter().enumerate().filter(|&(other, _)| other != at).map(|(_, &time)| time);
+            let other_times = next.iter().enumerate().filter(|&(place, _)| place != at).map(|(_, &time)| time);
             pools[at].reach_pass(other_times.min().unwrap_or(Time::MAX))?;
             at
         } else {
             // The job that has been there for the longest time comes first.
-            let Some(at) = due().min_by_key(|&at| (shared.first_claim(&pools[at]), at)) else { break };
-            let held_amounts = shared.held_elsewhere(at);
+            let Some(at) = due().min_by_key(|&at| (resources.first_claim(&pools[at]), at)) else { break };
+            let held_amounts = resources.held_elsewhere(at);
             pools[at].recorder.told.clear();
             pools[at].set_held_elsewhere(now, &held_amounts);
             pools[at].decide_now()?;
@@ -292,11 +292,11 @@ fn run_sharing(
         };
         let now = pools[at].simulation.current_time();
         replay_events(pools, at, experiment.whole, observer);
-        shared.look_at(at, &pools[at]);
-        for (other, pool) in pools.iter_mut().enumerate().filter(|&(other, _)| other != at) {
+        resources.look_at(at, &pools[at]);
+        for (place, pool) in pools.iter_mut().enumerate().filter(|&(place, _)| place != at) {
             pool.simulation.catch_up(now);
             if !pool.simulation.is_at_pass() {
-                pool.set_held_elsewhere(now, &shared.held_elsewhere(other));
+                pool.set_held_elsewhere(now, &resources.held_elsewhere(place));
             }
         }
         if experiment.stop.is_some_and(|stop| stop.load(Ordering::Relaxed)) {
@@ -339,15 +339,15 @@ impl SharedResources {
 
     /// Takes in what the jobs of a pool hold by now.
     fn look_at(&mut self, at: usize, pool: &PoolAtWork<'_>) {
-        for (held, &id) in self.held[at].iter_mut().zip(&self.ids) {
-            *held = pool.simulation.held_amount(id);
+        for (amount, &id) in self.held[at].iter_mut().zip(&self.ids) {
+            *amount = pool.simulation.held_amount(id);
         }
     }
 
     /// Returns what jobs of all other pools hold.
     fn held_elsewhere(&self, at: usize) -> Vec<(ResourceId, u64)> {
         let other_pools = || self.held.iter().enumerate().filter(|&(pool, _)| pool != at);
-        let of = |(nth, &id): (usize, &ResourceId)| (id, other_pools().map(|(_, held)| held[nth]).sum::<u64>());
+        let of = |(nth, &id): (usize, &ResourceId)| (id, other_pools().map(|(_, amounts)| amounts[nth]).sum::<u64>());
         self.ids.iter().enumerate().map(of).filter(|&(_, amount)| amount > 0).collect()
     }
 
@@ -367,7 +367,7 @@ impl SharedResources {
 /// Returns the limits that jobs of the pools share. A policy that keeps those of its pool itself
 /// cannot keep those of several.
 fn shared_limits(experiment: &Experiment<'_>, parts: &[PoolPart], specs: &[PolicySpec]) -> Option<SiteAdmission> {
-    let limits = experiment.whole.circumstances().map(|known| &known.limits)?;
+    let limits = experiment.whole.circumstances().map(|circumstances| &circumstances.limits)?;
     let keeps = specs.iter().any(|spec| spec.build_scheduler().policy.keeps_limits());
     let pool = |job: JobId| parts.iter().position(|part| part.ids.binary_search(&job).is_ok()).unwrap_or(0);
     let limits = if keeps { limits.shared_across(pool) } else { limits.clone() };

@@ -62,17 +62,17 @@ pub(super) fn deal_jobs(
 /// The pieces of each user, in random order; user u's add up to `wanted[u]` jobs.
 fn deal_hands(
     campaigns: &Campaigns,
-    wanted: &[u32],
+    targets: &[u32],
     habits: &Habits,
     stream: &mut RandomStream,
 ) -> Vec<Vec<CampaignPiece>> {
     let mut pieces = move_pieces(campaigns, habits.variety, stream).into_iter();
     let mut rest: Option<CampaignPiece> = None;
-    let mut users: Vec<usize> = (0..wanted.len()).collect();
+    let mut users: Vec<usize> = (0..targets.len()).collect();
     stream.shuffle(&mut users);
-    let mut hands = vec![Vec::new(); wanted.len()];
+    let mut hands = vec![Vec::new(); targets.len()];
     for user in users {
-        let mut open = wanted[user];
+        let mut open = targets[user];
         while open > 0 {
             let Some(piece) = rest.take().or_else(|| pieces.next()) else {
                 break;

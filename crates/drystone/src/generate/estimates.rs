@@ -144,7 +144,7 @@ fn by_demand<'a>(values: &mut [u32], runs: impl Iterator<Item = &'a u32>) {
         demand[values.partition_point(|v| v < run)] += 1;
     }
     let mut ranked_values: Vec<(u32, u32)> = demand.into_iter().zip(values.iter().copied()).collect();
-    ranked_values.sort_shared_by_key(|&(wanted, value)| (std::cmp::Reverse(wanted), value));
+    ranked_values.sort_shared_by_key(|&(need, value)| (std::cmp::Reverse(need), value));
     for (place, (_, value)) in values.iter_mut().zip(ranked_values) {
         *place = value;
     }
@@ -152,10 +152,10 @@ fn by_demand<'a>(values: &mut [u32], runs: impl Iterator<Item = &'a u32>) {
 
 /// The roundest whole number in
 /// [from, to) that is positive and not used; `None` where there is none.
-fn find_roundest(from: f64, to: f64, used: &[u32]) -> Option<u32> {
+fn find_roundest(from: f64, to: f64, values: &[u32]) -> Option<u32> {
     ROUND.iter().find_map(|&step| {
         let first = (libm::ceil(from / f64::from(step)) as u32).max(1) * step;
-        (first..).step_by(step as usize).take_while(|&v| f64::from(v) < to).find(|v| used.binary_search(v).is_err())
+        (first..).step_by(step as usize).take_while(|&v| f64::from(v) < to).find(|v| values.binary_search(v).is_err())
     })
 }
 
@@ -191,16 +191,16 @@ impl EstimatePool {
 
     /// Takes an estimate of at least `run` seconds for at most `wanted` jobs: the smallest of
     /// `care` random ones. Returns the value, and how many jobs get it.
-    pub(super) fn take_estimate(&mut self, run: u32, wanted: u32, care: u32, stream: &mut RandomStream) -> (u32, u32) {
+    pub(super) fn take_estimate(&mut self, run: u32, wish: u32, care: u32, stream: &mut RandomStream) -> (u32, u32) {
         let fitting = self.values.partition_point(|&v| v >= run);
         let remaining_count = self.sum(fitting);
         if remaining_count == 0 {
-            return (self.values[fitting.max(1) - 1], wanted);
+            return (self.values[fitting.max(1) - 1], wish);
         }
         // Values are sorted from the largest down: the latest is the smallest.
         let draws = (0..care).map(|_| stream.draw_below(remaining_count)).max();
         let i = self.find_value(draws.unwrap_or(0));
-        let taken_count = wanted.min(self.left[i]);
+        let taken_count = wish.min(self.left[i]);
         self.remove(i, taken_count);
         (self.values[i], taken_count)
     }
@@ -317,21 +317,21 @@ mod tests {
             let mode = |(i, &jobs): (usize, &u32)| EstimateMode { seconds: 10 * (i as u32 + 1), jobs };
             let modes: Vec<EstimateMode> = counts.iter().enumerate().map(mode).collect();
             let largest = 10 * counts.len() as u32;
-            let mut left = counts.clone();
+            let mut rest = counts.clone();
             let mut pool = EstimatePool::new(modes);
             let mut stream = RandomStream::new(5, StreamPurpose::Estimates, 0);
-            for (run, wanted, care) in wishes {
+            for (run, wish, care) in wishes {
                 let run = run * 10 % (largest + 1);
-                let (value, estimate) = pool.take_estimate(run, wanted, care, &mut stream);
-                prop_assert!(value >= run && value > 0 && estimate > 0 && estimate <= wanted);
+                let (value, estimate) = pool.take_estimate(run, wish, care, &mut stream);
+                prop_assert!(value >= run && value > 0 && estimate > 0 && estimate <= wish);
                 let i = (value / 10 - 1) as usize;
                 let fitting = run.div_ceil(10).max(1) as usize - 1;
-                if left[fitting..].iter().any(|&l| l > 0) {
-                    prop_assert!(left[i] >= estimate);
-                    prop_assert!(estimate == wanted || estimate == left[i]);
-                    left[i] -= estimate;
+                if rest[fitting..].iter().any(|&l| l > 0) {
+                    prop_assert!(rest[i] >= estimate);
+                    prop_assert!(estimate == wish || estimate == rest[i]);
+                    rest[i] -= estimate;
                 } else {
-                    prop_assert_eq!((value, estimate), (10 * (fitting as u32 + 1), wanted));
+                    prop_assert_eq!((value, estimate), (10 * (fitting as u32 + 1), wish));
                 }
             }
         }

@@ -43,7 +43,7 @@ impl FromStr for NodeFailures {
     fn from_str(text: &str) -> Result<NodeFailures, String> {
         let text = text.trim();
         let inner = text.strip_prefix("failures(").and_then(|rest| rest.strip_suffix(')')).unwrap_or(text);
-        let mut all = NodeFailures {
+        let mut failures = NodeFailures {
             mtbf: Span::ZERO,
             repair: Span(6 * 3_600),
             node: 1,
@@ -56,19 +56,19 @@ impl FromStr for NodeFailures {
             let wrong = || format!("`{key}` has no such value; {EXPECTED}");
             let time = || read_length(value).filter(|&time| time > Span::ZERO).ok_or_else(wrong);
             match key {
-                "mtbf" => all.mtbf = time()?,
-                "repair" => all.repair = time()?,
-                "node" => all.node = value.parse().ok().filter(|&procs| procs > 0).ok_or_else(wrong)?,
-                "seed" => all.seed = value.parse().map_err(|_| wrong())?,
-                "shape" => all.shape = value.parse().map_err(|_| wrong())?,
+                "mtbf" => failures.mtbf = time()?,
+                "repair" => failures.repair = time()?,
+                "node" => failures.node = value.parse().ok().filter(|&procs| procs > 0).ok_or_else(wrong)?,
+                "seed" => failures.seed = value.parse().map_err(|_| wrong())?,
+                "shape" => failures.shape = value.parse().map_err(|_| wrong())?,
                 "jobs" => {
                     let hit = OutageHit::ALL.into_iter().find(|hit| hit.name() == value);
-                    all.hit = hit.ok_or_else(wrong)?;
+                    failures.hit = hit.ok_or_else(wrong)?;
                 }
                 _ => return Err(format!("`{part}` is not possible; {EXPECTED}")),
             }
         }
-        if all.mtbf == Span::ZERO { Err(format!("`mtbf` is missing; {EXPECTED}")) } else { Ok(all) }
+        if failures.mtbf == Span::ZERO { Err(format!("`mtbf` is missing; {EXPECTED}")) } else { Ok(failures) }
     }
 }
 
@@ -106,11 +106,10 @@ impl NodeFailures {
 #[must_use]
 pub fn measure_failures(table: &Outages, workload: &Workload) -> Option<(Span, Procs)> {
     let (from, until) = workload.submit_range()?;
-    let is_failure = |begin, announced: Option<_>, hit| {
-        (from..=until).contains(&begin) && announced.is_none() && hit != OutageHit::Drain
-    };
-    let failures = table.list().iter().filter(|one| is_failure(one.begin, one.announced, one.hit));
-    let (count, procs) = failures.fold((0_u64, 0_u64), |sum, one| (sum.0 + 1, sum.1 + u64::from(one.procs())));
+    let is_failure =
+        |begin, notice: Option<_>, hit| (from..=until).contains(&begin) && notice.is_none() && hit != OutageHit::Drain;
+    let failures = table.list().iter().filter(|outage| is_failure(outage.begin, outage.announced, outage.hit));
+    let (count, procs) = failures.fold((0_u64, 0_u64), |sum, outage| (sum.0 + 1, sum.1 + u64::from(outage.procs())));
     if count == 0 {
         return None;
     }

@@ -245,7 +245,7 @@ impl Enough {
     fn is_enough_before(&self, time: f64) -> bool {
         match (self.length, self.work_wanted) {
             _ if self.jobs == 0 => false,
-            (WorkloadLength::Jobs(wanted), _) => self.jobs >= wanted,
+            (WorkloadLength::Jobs(target), _) => self.jobs >= target,
             (WorkloadLength::Span(_), Some(work)) => self.work >= work,
             (WorkloadLength::Span(span), None) => time - self.first > span.as_f64(),
         }

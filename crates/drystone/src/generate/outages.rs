@@ -126,7 +126,7 @@ const MOST: f64 = 5e6;
 pub fn draw_outages(params: &OutageParams) -> Result<Outages, OutageParamError> {
     check_params(params)?;
     let windows = maintenance_windows(params);
-    let mut all: Vec<Outage> = windows
+    let mut outages: Vec<Outage> = windows
         .iter()
         .map(|&(begin, end)| {
             let whole = Which::Named(ProcSet::from_range(0..params.machine.procs));
@@ -141,11 +141,11 @@ pub fn draw_outages(params: &OutageParams) -> Result<Outages, OutageParamError> 
             let procs = first..(first.saturating_add(params.node)).min(params.machine.procs);
             for (begin, end) in draw_failures(params, node, &windows) {
                 let which = Which::Named(ProcSet::from_range(procs.clone()));
-                all.push(Outage::new_failure(which, begin, Some(end)).with_hit(params.hit));
+                outages.push(Outage::new_failure(which, begin, Some(end)).with_hit(params.hit));
             }
         }
     }
-    Ok(Outages::new(params.machine, all)?)
+    Ok(Outages::new(params.machine, outages)?)
 }
 
 fn check_params(params: &OutageParams) -> Result<(), OutageParamError> {

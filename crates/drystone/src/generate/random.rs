@@ -127,14 +127,14 @@ mod tests {
     use statrs::distribution::{ContinuousCDF, Gamma, Normal};
 
     /// Kolmogorov–Smirnov at the significance 0.001.
-    fn assert_follows(what: &str, cdf: impl Fn(f64) -> f64, mut draw: impl FnMut() -> f64) {
+    fn assert_follows(label: &str, cdf: impl Fn(f64) -> f64, mut draw: impl FnMut() -> f64) {
         let n = 50_000;
         let mut ranks: Vec<f64> = (0..n).map(|_| cdf(draw())).collect();
         ranks.sort_by(f64::total_cmp);
         let n = f64::from(n);
         let d =
             ranks.iter().enumerate().map(|(i, &r)| (r - i as f64 / n).max((i + 1) as f64 / n - r)).fold(0.0, f64::max);
-        assert!(d < 1.9495 / n.sqrt(), "{what}: D = {d}");
+        assert!(d < 1.9495 / n.sqrt(), "{label}: D = {d}");
     }
 
     #[test]
@@ -178,14 +178,14 @@ mod tests {
     #[test]
     fn every_purpose_and_class_has_a_stream_of_its_own() {
         let first = |purpose, class| RandomStream::new(1, purpose, class).draw_below(u64::MAX);
-        let mut seen = vec![
+        let mut draws = vec![
             first(StreamPurpose::Jobs, 0),
             first(StreamPurpose::Jobs, 1),
             first(StreamPurpose::Arrivals, 0),
             RandomStream::new(2, StreamPurpose::Jobs, 0).draw_below(u64::MAX),
         ];
-        seen.sort_unstable();
-        seen.dedup();
-        assert_eq!(seen.len(), 4);
+        draws.sort_unstable();
+        draws.dedup();
+        assert_eq!(draws.len(), 4);
     }
 }

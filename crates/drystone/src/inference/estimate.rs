@@ -267,7 +267,7 @@ pub fn jackknife_estimates(
         if blocks.len() < LEAST_UNITS {
             return Err(NoEstimate::TooFew);
         }
-        let block_values: Vec<f64> = block_logarithms.iter().map(|all| all[at]).collect();
+        let block_values: Vec<f64> = block_logarithms.iter().map(|row| row[at]).collect();
         if block_values.iter().any(|value| !value.is_finite()) {
             return Err(NoEstimate::OneBlock);
         }
@@ -285,11 +285,11 @@ pub fn jackknife_estimates(
 
 /// The variance of a number from its values with one block left out each, and its degrees of
 /// freedom.
-pub(super) fn spread_of(left: &[f64]) -> (f64, f64) {
-    let k = left.len() as f64;
-    let mean = left.iter().sum::<f64>() / k;
-    let squares: f64 = left.iter().map(|value| (value - mean).powi(2)).sum();
-    ((k - 1.0) / k * squares, freedom_of(left.len()))
+pub(super) fn spread_of(estimates: &[f64]) -> (f64, f64) {
+    let k = estimates.len() as f64;
+    let mean = estimates.iter().sum::<f64>() / k;
+    let squares: f64 = estimates.iter().map(|value| (value - mean).powi(2)).sum();
+    ((k - 1.0) / k * squares, freedom_of(estimates.len()))
 }
 
 /// Degrees of freedom of a variance from so many blocks: half the usual ones, for blocks of waits

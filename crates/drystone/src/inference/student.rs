@@ -114,12 +114,15 @@ mod tests {
     #[test]
     fn probabilities_are_those_of_another_implementation() {
         for freedom in [0.7, 1.5, 3.0, 4.5, 9.0, 37.2, 400.0] {
-            let other = StudentsT::new(0.0, 1.0, freedom).expect("a distribution");
+            let reference = StudentsT::new(0.0, 1.0, freedom).expect("a distribution");
             // Near 0 the other one loses digits by a difference; there its density says as much.
             let near = 1e-6;
-            assert!((tail_probability(near, freedom) - (1.0 - 2.0 * near * other.pdf(0.0))).abs() < 1e-12, "{freedom}");
+            assert!(
+                (tail_probability(near, freedom) - (1.0 - 2.0 * near * reference.pdf(0.0))).abs() < 1e-12,
+                "{freedom}"
+            );
             for t in [0.1, 0.9, 2.0, 5.0, 40.0] {
-                let (own, expected) = (tail_probability(t, freedom), 2.0 * other.cdf(-t));
+                let (own, expected) = (tail_probability(t, freedom), 2.0 * reference.cdf(-t));
                 assert!((own - expected).abs() < 1e-10 * expected.max(1e-3), "{t} {freedom}: {own}, not {expected}");
                 assert!((student_quantile(own, freedom) / t - 1.0).abs() < 1e-9, "{t} {freedom}");
             }

@@ -270,21 +270,21 @@ fn read_yes_no(row: &TableRow<'_>, column: &str) -> Result<bool, TableError> {
 pub fn write_circumstances(workload: &Workload, out: impl Write) -> io::Result<()> {
     let mut csv = csv::Writer::from_writer(out);
     csv.write_record(COLUMNS)?;
-    let Some(known) = workload.circumstances() else { return csv.flush() };
+    let Some(circumstances) = workload.circumstances() else { return csv.flush() };
     let mut rows: BTreeMap<JobId, BTreeMap<&str, String>> = BTreeMap::new();
     let mut put_cell = |job: JobId, column: &'static str, text: String| {
         rows.entry(job).or_default().insert(column, text);
     };
-    let begin = known.begin.map_or(String::new(), |begin| begin.0.to_string());
-    if let (Some(begin), Some(first)) = (known.begin, workload.jobs().first())
+    let begin = circumstances.begin.map_or(String::new(), |begin| begin.0.to_string());
+    if let (Some(begin), Some(first)) = (circumstances.begin, workload.jobs().first())
         && first.submit <= begin
     {
         // Whatever else is known, one row says when the window begins.
         put_cell(JobId(0), "at", begin.0.to_string());
     }
-    for (&job, adopted) in &known.here {
+    for (&job, adoption) in &circumstances.here {
         put_cell(job, "at", begin.clone());
-        let (state, on) = match adopted {
+        let (state, on) = match adoption {
             Adopted::Waiting => ("waiting", None),
             Adopted::Held => ("held", None),
             Adopted::Running { since, on } => {
@@ -301,25 +301,25 @@ pub fn write_circumstances(workload: &Workload, out: impl Write) -> io::Result<(
             put_cell(job, "processors", on.to_string().replace(',', " "));
         }
     }
-    known.eligible.iter().for_each(|(&job, time)| put_cell(job, "eligible", time.0.to_string()));
+    circumstances.eligible.iter().for_each(|(&job, time)| put_cell(job, "eligible", time.0.to_string()));
     let number = |job: JobId| workload.truth()[job.index()].number.to_string();
-    for (&job, after) in &known.after {
+    for (&job, after) in &circumstances.after {
         put_cell(job, "after", after.jobs.iter().map(|&job| number(job)).collect::<Vec<_>>().join(" "));
         put_cell(job, "think", after.think.0.to_string());
         put_cell(job, "then", if after.then == DependencyEffect::Arrives { "arrives" } else { "starts" }.to_string());
     }
-    for (at, throttle) in known.throttles.iter().enumerate() {
+    for (at, throttle) in circumstances.throttles.iter().enumerate() {
         for &job in &throttle.jobs {
             put_cell(job, "array", format!("a{}", at + 1));
             put_cell(job, "most", throttle.most.to_string());
         }
     }
-    for withdrawal in &known.withdrawn {
+    for withdrawal in &circumstances.withdrawn {
         put_cell(withdrawal.job, "withdrawn", withdrawal.at.0.to_string());
         put_cell(withdrawal.job, "unless_started", if withdrawal.only_waiting { "yes" } else { "no" }.to_string());
     }
-    known.uncounted.iter().for_each(|&job| put_cell(job, "counts", "no".to_string()));
-    known.ends.iter().for_each(|(&job, how)| put_cell(job, "ended", how.name().to_string()));
+    circumstances.uncounted.iter().for_each(|&job| put_cell(job, "counts", "no".to_string()));
+    circumstances.ends.iter().for_each(|(&job, how)| put_cell(job, "ended", how.name().to_string()));
     for (job, mut row) in rows {
         row.insert("job", number(job));
         csv.write_record(COLUMNS.iter().map(|column| row.get(column).map_or("", String::as_str)))?;

@@ -344,7 +344,7 @@ fn describe_estimates(workload: &Workload, total: Total) -> Estimates {
         summary.push(estimate.as_f64());
         accuracy.push(crate::metrics::measures::prediction_accuracy(estimate, run));
         *values.entry(estimate).or_default() += 1;
-        if let Some(of_status) = by_status.iter_mut().find(|one| one.status == truth.status) {
+        if let Some(of_status) = by_status.iter_mut().find(|group| group.status == truth.status) {
             of_status.count_job(estimate, run);
         }
     }
@@ -367,7 +367,7 @@ fn describe_estimates(workload: &Workload, total: Total) -> Estimates {
         used: used_tenths,
         exact,
         outlived: outlived_count,
-        by_status: by_status.into_iter().filter(|one| one.jobs > 0).collect(),
+        by_status: by_status.into_iter().filter(|group| group.jobs > 0).collect(),
     }
 }
 

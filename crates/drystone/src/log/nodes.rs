@@ -41,9 +41,9 @@ pub fn read_nodes(file: &str, text: &str) -> Result<NodeTable, ResourcesError> {
     let mut lines = lines.filter(|(_, line)| !line.is_empty() && !line.starts_with('#'));
     let Some((at, head)) = lines.next() else { return Err(wrong(1, format!("the table is empty; {HEAD}"))) };
     let columns: Vec<&str> = head.split(',').map(str::trim).collect();
-    for needed in ["nodes", "cores"] {
-        if !columns.contains(&needed) {
-            return Err(wrong(at, format!("there is no column `{needed}`; {HEAD}")));
+    for name in ["nodes", "cores"] {
+        if !columns.contains(&name) {
+            return Err(wrong(at, format!("there is no column `{name}`; {HEAD}")));
         }
     }
     for (place, column) in columns.iter().enumerate() {
@@ -170,9 +170,9 @@ pub fn place_on(workload: Workload, classes: &[NodeClass], fill: NodeFill, from:
         let known_resource =
             builder.table().find_id(&resource.name).and_then(|id| builder.table().find_resource(id)).cloned();
         match known_resource {
-            Some(here) if here.total != resource.total => {
+            Some(log_resource) if log_resource.total != resource.total => {
                 let (known_total, has) =
-                    (here.unit.format_amount(here.total), resource.unit.format_amount(resource.total));
+                    (log_resource.unit.format_amount(log_resource.total), resource.unit.format_amount(resource.total));
                 return Err(NodesError::OtherTotal { name: resource.name, said: known_total, has });
             }
             Some(_) => {}
@@ -308,10 +308,8 @@ mod tests {
         assert_eq!(shape.memory, NodeMemory::PerCore(1 << 20));
         assert_eq!(placed.jobs()[1].demand, DemandId::NONE);
         assert_eq!(placed.provenance.settings[0].value, "n.csv (spread)");
-        let counted = take_off(placed).expect("a workload");
-        assert!(
-            counted.resources().is_some_and(|table| table.node_fill().is_none() && table.node_classes().is_empty())
-        );
+        let result = take_off(placed).expect("a workload");
+        assert!(result.resources().is_some_and(|table| table.node_fill().is_none() && table.node_classes().is_empty()));
     }
 
     #[test]
@@ -330,7 +328,7 @@ mod tests {
 
     #[test]
     fn mistakes_are_told() {
-        for (text, line, told) in [
+        for (text, line, message) in [
             ("", 1, "the table is empty"),
             ("cores\n4\n", 1, "no column `nodes`"),
             ("nodes,mem\n4,4GB\n", 1, "no column `cores`"),
@@ -348,7 +346,7 @@ mod tests {
             let ResourcesError::Table { line: at, problem, .. } = read_nodes("t", text).expect_err(text) else {
                 panic!("another error: {text}")
             };
-            assert!(at == line && problem.contains(told), "{text}: line {at}: {problem}");
+            assert!(at == line && problem.contains(message), "{text}: line {at}: {problem}");
         }
     }
 }

@@ -68,7 +68,7 @@ pub fn read_outages(
         lines.push(row.line_number());
     }
     Outages::new(machine, outages.clone()).map_err(|error| {
-        let other_line = error.other.map_or(String::new(), |other| format!(" (line {} has them)", lines[other]));
+        let other_line = error.other.map_or(String::new(), |place| format!(" (line {} has them)", lines[place]));
         let column = field_column(error.field, &outages[error.index]);
         table.error_at(lines[error.index], column, format!("{}{other_line}", error.problem))
     })
@@ -128,10 +128,10 @@ fn read_expected(
     row: &TableRow<'_>,
     clock: &LogClock,
     end: Option<Time>,
-    announced: Option<Time>,
+    notice: Option<Time>,
 ) -> Result<Option<Time>, TableError> {
     match row.get("expected") {
-        None if announced.is_some() => Ok(end),
+        None if notice.is_some() => Ok(end),
         None | Some("unknown") => Ok(None),
         Some("end") => Ok(end),
         Some(_) => row.read_time("expected", clock),

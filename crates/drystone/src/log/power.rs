@@ -24,7 +24,7 @@ impl CapTable {
     }
 
     fn cap_error(&self, cap: &PowerCap, problem: String) -> ShapesError {
-        let at = self.caps.iter().position(|other| other == cap);
+        let at = self.caps.iter().position(|candidate| candidate == cap);
         let line = at.and_then(|at| self.lines.get(at)).copied().unwrap_or(1);
         ShapesError::Line { file: self.file.clone(), line, problem }
     }

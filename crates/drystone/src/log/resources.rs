@@ -455,20 +455,20 @@ mod tests {
 
     #[test]
     fn memory_is_counted_for_each_processor() {
-        let (equipped, notes) = give_resources(workload(), &specs("mem=4GB/proc"), &[]).expect("fits");
-        assert_eq!(amounts(&equipped), [vec![(0, 2 << 20)], vec![], vec![(0, 4 * 512)]]);
-        assert_eq!(equipped.resources().expect("there").resources()[0].total, 8 * (4 << 20));
+        let (new_workload, notes) = give_resources(workload(), &specs("mem=4GB/proc"), &[]).expect("fits");
+        assert_eq!(amounts(&new_workload), [vec![(0, 2 << 20)], vec![], vec![(0, 4 * 512)]]);
+        assert_eq!(new_workload.resources().expect("there").resources()[0].total, 8 * (4 << 20));
         assert_eq!(notes.without_memory, 1);
-        let setting = &equipped.provenance.settings[0];
+        let setting = &new_workload.provenance.settings[0];
         assert_eq!((setting.name.as_str(), setting.value.as_str()), ("resources", "mem=4194304kB/proc"));
-        let (bare, _) = give_resources(equipped, &specs("none"), &[]).expect("nothing to fit");
+        let (bare, _) = give_resources(new_workload, &specs("none"), &[]).expect("nothing to fit");
         assert!(bare.resources().is_none() && bare.jobs().iter().all(|job| job.demand == DemandId::NONE));
     }
 
     #[test]
     fn partitions_are_pools_of_processors() {
-        let (equipped, _) = give_resources(workload(), &specs("mem=1TB,partition:1=6"), &[]).expect("fits");
-        assert_eq!(amounts(&equipped), [vec![(0, 2 << 20), (1, 2)], vec![], vec![(0, 2048), (1, 4)]]);
+        let (new_workload, _) = give_resources(workload(), &specs("mem=1TB,partition:1=6"), &[]).expect("fits");
+        assert_eq!(amounts(&new_workload), [vec![(0, 2 << 20), (1, 2)], vec![], vec![(0, 2048), (1, 4)]]);
         let (_, notes) = give_resources(workload(), &specs("partition:1=6,queue:9=2"), &[]).expect("fits");
         assert_eq!(notes.empty, ["queue:9"]);
     }
@@ -477,8 +477,8 @@ mod tests {
     fn tables_name_any_resource() {
         let table = read_table("t.csv", "\u{feff}job,gpu,disk\r\n# in all\ntotal,4,2TB\n11,1,1.5GB\n13,,0\n99,2,\n")
             .expect("sound");
-        let (equipped, notes) = give_resources(workload(), &specs("t.csv"), &[table]).expect("fits");
-        assert_eq!(amounts(&equipped), [vec![(0, 1), (1, 3 << 19)], vec![], vec![]]);
+        let (new_workload, notes) = give_resources(workload(), &specs("t.csv"), &[table]).expect("fits");
+        assert_eq!(amounts(&new_workload), [vec![(0, 1), (1, 3 << 19)], vec![], vec![]]);
         assert_eq!(notes.unknown, [99]);
     }
 
@@ -497,7 +497,7 @@ mod tests {
         let sizes = ["1kB", "1MB", "1MiB", "32GB", "32 GiB", "1.5g", "2TB", "0.1kB"].map(parse_kilobytes);
         let expected = [1, 1024, 1024, 32 << 20, 32 << 20, 3 << 19, 2 << 30, 1];
         assert_eq!(sizes, expected.map(Ok));
-        for (text, told) in [
+        for (text, message) in [
             ("32", "has no unit"),
             ("32QB", "`QB` in `32QB`"),
             ("GB", "is no size"),
@@ -507,7 +507,7 @@ mod tests {
             ("", "is no size"),
         ] {
             assert!(
-                parse_kilobytes(text).is_err_and(|error| error.contains(told)),
+                parse_kilobytes(text).is_err_and(|error| error.contains(message)),
                 "{text}: {:?}",
                 parse_kilobytes(text)
             );
@@ -517,16 +517,16 @@ mod tests {
 
     #[test]
     fn what_is_no_specification_is_told() {
-        for (text, told) in [
+        for (text, message) in [
             ("gpu=4", "a log says nothing of `gpu`"),
             ("mem", "names no amount"),
             ("partition:x=4", "`x` is no number"),
             ("partition:1=0", "no number of processors"),
         ] {
             let error = text.parse::<ResourceSpec>().expect_err(text);
-            assert!(error.contains(told), "{text}: {error}");
+            assert!(error.contains(message), "{text}: {error}");
         }
-        for (text, line, told) in [
+        for (text, line, message) in [
             ("", 1, "is empty"),
             ("id,gpu\n", 1, "the first column is `id`"),
             ("job,gpu\n1,2\n", 2, "before the totals"),
@@ -539,7 +539,7 @@ mod tests {
             let ResourcesError::Table { line: at, problem, .. } = read_table("t", text).expect_err(text) else {
                 panic!("another error: {text}")
             };
-            assert!(at == line && problem.contains(told), "{text}: line {at}: {problem}");
+            assert!(at == line && problem.contains(message), "{text}: line {at}: {problem}");
         }
     }
 }

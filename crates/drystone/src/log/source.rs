@@ -45,8 +45,8 @@ pub fn open_log(path: &Path) -> Result<LogFile, LogError> {
     if path.as_os_str() == STDIN {
         return decompress_log(Box::new(io::stdin()), "standard input".into());
     }
-    if let Some(opened) = OPENER.get().and_then(|opener| opener(path)) {
-        return opened;
+    if let Some(log_result) = OPENER.get().and_then(|opener| opener(path)) {
+        return log_result;
     }
     let file = File::open(path).map_err(|source| LogError::Open { file: path.display().to_string(), source })?;
     decompress_log(Box::new(file), path.display().to_string().into())

@@ -145,7 +145,7 @@ mod tests {
     fn mistakes_have_their_line() {
         let problem = |text: &str| give_supply(workload(), text.as_bytes(), "s.csv").expect_err(text).to_string();
         let head = "resource,from,amount,announced\n";
-        for (rows, line, told) in [
+        for (rows, line, message) in [
             ("cat,1,2,\n", 2, "no resource is called `cat`; there are license:cad, mem"),
             ("cad,1,2,\ncad,x,2,\n", 3, "(from)"),
             ("cad,1,two,\n", 2, "`two` is no amount"),
@@ -155,7 +155,7 @@ mod tests {
             ("cad,1,,\n", 2, "`amount` is empty"),
         ] {
             let error = problem(&format!("{head}{rows}"));
-            assert!(error.starts_with(&format!("s.csv:{line}:")) && error.contains(told), "{rows}: {error}");
+            assert!(error.starts_with(&format!("s.csv:{line}:")) && error.contains(message), "{rows}: {error}");
         }
         assert!(problem("resource,from\ncad,1\n").contains("must name `resource`, `from` and `amount`"));
         let (machine, mut jobs, truth, provenance) = workload().into_parts();

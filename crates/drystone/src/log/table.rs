@@ -65,12 +65,12 @@ impl LogTable {
         for (at, name) in header.iter().enumerate() {
             let column = || Some((at + 1, name.to_string()));
             let error = |problem| TableError { file: file.clone(), line: 1, column: column(), problem };
-            let Some(known) = names.iter().position(|known| known.eq_ignore_ascii_case(name)) else {
+            let Some(index) = names.iter().position(|candidate| candidate.eq_ignore_ascii_case(name)) else {
                 let problem =
                     format!("no such column; the first line names the columns, which are {}", names.join(", "));
                 return Err(error(problem));
             };
-            if places[known].replace(at).is_some() {
+            if places[index].replace(at).is_some() {
                 return Err(error("the column is named twice".to_string()));
             }
         }
@@ -149,12 +149,12 @@ impl TableRow<'_> {
     pub(super) fn read_word<T: Copy>(
         &self,
         column: &str,
-        all: &[T],
+        choices: &[T],
         word: fn(T) -> &'static str,
     ) -> Result<Option<T>, TableError> {
         let Some(text) = self.get(column) else { return Ok(None) };
-        let value = all.iter().find(|one| word(**one).eq_ignore_ascii_case(text));
-        let words = || all.iter().map(|one| word(*one)).collect::<Vec<_>>().join(", ");
+        let value = choices.iter().find(|choice| word(**choice).eq_ignore_ascii_case(text));
+        let words = || choices.iter().map(|choice| word(*choice)).collect::<Vec<_>>().join(", ");
         value
             .copied()
             .map(Some)
@@ -182,13 +182,13 @@ impl LogClock {
         let zone = transform::build_calendar(provenance).map_or(TimeZone::UTC, |calendar| calendar.time_zone().clone());
         // A move of time zero has moved the start with it.
         let time_shift: i64 =
-            provenance.moves.iter().map(|one| if let TimeMove::Earlier(by) = one { by.0 } else { 0 }).sum();
+            provenance.moves.iter().map(|time_move| if let TimeMove::Earlier(by) = time_move { by.0 } else { 0 }).sum();
         let unix_start = provenance.unix_start.map(|start| start.saturating_sub(time_shift));
         LogClock { unix_start, zone, moves: provenance.moves.clone() }
     }
 
     fn parse_time(&self, text: &str) -> Result<Time, String> {
-        self.of_log(text).map(|time| self.moves.iter().fold(time, |time, one| one.apply(time)))
+        self.of_log(text).map(|time| self.moves.iter().fold(time, |time, time_move| time_move.apply(time)))
     }
 
     /// Returns a time of the log as it was recorded.
@@ -198,7 +198,7 @@ impl LogClock {
         }
         let moment = text.parse::<Timestamp>().ok().or_else(|| {
             let local: DateTime = text.parse().ok()?;
-            local.to_zoned(self.zone.clone()).ok().map(|zoned| zoned.timestamp())
+            local.to_zoned(self.zone.clone()).ok().map(|local_time| local_time.timestamp())
         });
         let Some(moment) = moment else {
             let expectation =

@@ -103,7 +103,7 @@ pub fn describe_transient(workload: &Workload, batch: usize) -> Transient {
 }
 
 fn by_class(runs: &[Span]) -> (ValueMoments, [ValueMoments; 4]) {
-    let of = |wanted: usize| runs.iter().filter(|&&r| run_class(r) == wanted).map(|r| r.as_f64()).collect();
+    let of = |class: usize| runs.iter().filter(|&&r| run_class(r) == class).map(|r| r.as_f64()).collect();
     (compute_moments(runs.iter().map(|r| r.as_f64()).collect()), std::array::from_fn(|c| compute_moments(of(c))))
 }
 

@@ -59,10 +59,10 @@ mod tests {
     #[test]
     fn the_same_values_have_not_changed() {
         let values: Vec<f64> = (0..400).map(|k| f64::from(k % 37)).collect();
-        let found = paired_means(&values, &values, 50, IntervalOptions::default()).expect("jobs");
-        assert_eq!((found.change, found.interval, found.blocks), (Some(0.0), Some((0.0, 0.0)), 8));
-        let [(low, high), _] = found.intervals.expect("blocks");
-        assert!(low < found.means.0 && found.means.0 < high);
+        let comparison = paired_means(&values, &values, 50, IntervalOptions::default()).expect("jobs");
+        assert_eq!((comparison.change, comparison.interval, comparison.blocks), (Some(0.0), Some((0.0, 0.0)), 8));
+        let [(low, high), _] = comparison.intervals.expect("blocks");
+        assert!(low < comparison.means.0 && comparison.means.0 < high);
     }
 
     /// Every value is halved: whatever is drawn, the change is one half.
@@ -70,15 +70,15 @@ mod tests {
     fn a_change_of_all_is_seen_exactly() {
         let old: Vec<f64> = (1..=500).map(f64::from).collect();
         let new: Vec<f64> = old.iter().map(|value| value / 2.0).collect();
-        let found = paired_means(&old, &new, 50, IntervalOptions::default()).expect("jobs");
-        let (low, high) = found.interval.expect("blocks");
+        let comparison = paired_means(&old, &new, 50, IntervalOptions::default()).expect("jobs");
+        let (low, high) = comparison.interval.expect("blocks");
         assert!((low + 0.5).abs() < 1e-12 && (high + 0.5).abs() < 1e-12);
     }
 
     #[test]
     fn few_jobs_have_no_interval() {
-        let found = paired_means(&[1.0, 2.0], &[2.0, 2.0], 50, IntervalOptions::default()).expect("jobs");
-        assert_eq!((found.means, found.intervals, found.interval), ((1.5, 2.0), None, None));
+        let comparison = paired_means(&[1.0, 2.0], &[2.0, 2.0], 50, IntervalOptions::default()).expect("jobs");
+        assert_eq!((comparison.means, comparison.intervals, comparison.interval), ((1.5, 2.0), None, None));
         assert_eq!(paired_means(&[], &[], 50, IntervalOptions::default()), None);
     }
 }

@@ -81,12 +81,12 @@ impl Calendar {
         {
             return month;
         }
-        let Some(found) = self.find_month(time) else {
+        let Some(month) = self.find_month(time) else {
             // No date, or one beyond what calendars can tell.
             return (time - self.first_submit).0.div_euclid(NOMINAL_MONTH);
         };
-        self.last_month.set(Some(found));
-        found.0
+        self.last_month.set(Some(month));
+        month.0
     }
 
     /// Day of the week, 0 is Monday, and hour of the day, in the log's time zone (else UTC). Where

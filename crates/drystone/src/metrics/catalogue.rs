@@ -187,48 +187,48 @@ catalogue! {
     figures {
         /// Share of the machine used from the first submit to the last end.
         MakespanUtilisation "makespan_utilisation", Some("utilisation"), "utilisation", Share, More, &[],
-            |found| found.report.machine.utilisation;
+            |source| source.report.machine.utilisation;
         /// Share of the machine used in the period that counts.
         Utilisation "utilisation", Some("period_utilisation"), "period utilisation", Share, More, &[],
-            |found| found.report.machine.period_utilisation;
+            |source| source.report.machine.period_utilisation;
         /// From the first submit to the last end.
         Makespan "makespan", Some("makespan"), "makespan", Seconds, Less, &[],
-            |found| Some(found.report.machine.makespan.as_f64());
+            |source| Some(source.report.machine.makespan.as_f64());
         /// Share of the capacity that was free while jobs waited that could have filled it, while
         /// jobs arrive.
         LossOfCapacity "loss_of_capacity", Some("loss_of_capacity"), "loss of capacity", Share, Less, &[MetricNeeds::Queue],
-            |found| found.report.queue.as_ref()?.arriving.loss_of_capacity;
+            |source| source.report.queue.as_ref()?.arriving.loss_of_capacity;
         /// Mean number of waiting jobs, while jobs arrive.
         WaitingJobs "waiting_jobs", Some("mean_waiting_jobs"), "mean queue length", Ratio, Less, &[MetricNeeds::Queue],
-            |found| found.report.queue.as_ref()?.arriving.mean_waiting_jobs;
+            |source| source.report.queue.as_ref()?.arriving.mean_waiting_jobs;
         /// Jobs that waited longer than the first threshold of excessive waits.
         ExcessJobs "excess_jobs", None, "jobs of excessive wait", Count, Less, &[MetricNeeds::Threshold],
-            |found| Some(found.report.excessive.first()?.count as f64);
+            |source| Some(source.report.excessive.first()?.count as f64);
         /// Sum of their waits beyond it.
         ExcessTotal "excess_total", None, "total excessive wait", Seconds, Less, &[MetricNeeds::Threshold],
-            |found| Some(found.report.excessive.first()?.total);
+            |source| Some(source.report.excessive.first()?.total);
         /// Mean of these waits beyond it over the jobs that have one.
         ExcessMean "excess_mean", None, "mean excessive wait", Seconds, Less, &[MetricNeeds::Threshold],
-            |found| found.report.excessive.first()?.mean;
+            |source| source.report.excessive.first()?.mean;
         /// Jobs that were ended at their limit, by the policy or by people.
-        Killed "jobs_killed", Some("jobs_killed"), "jobs killed", Count, Less, &[], |found| {
-            Some((found.report.kills.at_limit + found.report.kills.cancelled) as f64)
+        Killed "jobs_killed", Some("jobs_killed"), "jobs killed", Count, Less, &[], |source| {
+            Some((source.report.kills.at_limit + source.report.kills.cancelled) as f64)
         };
         /// Processor-seconds that these jobs had run.
         WorkKilled "work_killed", Some("work_killed"), "processor-seconds of jobs killed", Count, Less, &[],
-            |found| Some(found.report.kills.work);
+            |source| Some(source.report.kills.work);
         /// Suspensions of all jobs that count.
         Suspensions "suspensions", Some("suspensions"), "suspensions", Count, Less, &[],
-            |found| Some(found.report.suspensions.total as f64);
+            |source| Some(source.report.suspensions.total as f64);
         /// Jobs to which a start was promised, of all jobs.
         Promised "promised", Some("promised"), "starts announced", Count, More, &[MetricNeeds::Promises],
-            |found| Some(found.promises?.promised as f64);
+            |source| Some(source.promises?.promised as f64);
         /// Jobs that started after the start promised to them, of all jobs.
         BrokenPromises "promises_broken", Some("promises_broken"), "starts not kept", Count, Less, &[MetricNeeds::Promises],
-            |found| Some(found.promises?.broken as f64);
+            |source| Some(source.promises?.broken as f64);
         /// The longest time by which a promise was broken; none where all were kept.
         WorstDelay "promise_worst_delay", Some("promise_worst_delay"), "worst delay", Seconds, Less, &[MetricNeeds::Promises],
-            |found| Some(found.promises?.worst?.delay().as_f64());
+            |source| Some(source.promises?.worst?.delay().as_f64());
         /// Mean accuracy of predictions over a job's life.
         Accuracy "accuracy", Some("accuracy_mean"), "mean prediction accuracy", Share, More, &[MetricNeeds::Predictability],
             predicted!(accuracy.mean);
@@ -279,26 +279,26 @@ catalogue! {
             &[MetricNeeds::Predictability], predicted!(delay.deviation);
         /// Jain's index of the mean bounded slowdowns of users.
         Fairness "fairness", None, "fairness to users", Ratio, More, &[MetricNeeds::Fairness],
-            |found| found.report.fairness.as_ref()?.users;
+            |source| source.report.fairness.as_ref()?.users;
         /// Jain's index of the bounded slowdowns of jobs.
         JobFairness "job_fairness", None, "fairness to jobs", Ratio, More, &[MetricNeeds::Fairness],
-            |found| found.report.fairness.as_ref()?.jobs;
+            |source| source.report.fairness.as_ref()?.jobs;
         /// Jain's index of what users received of the dominant shares that they asked for.
         DominantFairness "dominant_fairness", None, "fairness of dominant shares", Ratio, More, &[MetricNeeds::Fairness],
-            |found| found.report.fairness.as_ref()?.dominant;
+            |source| source.report.fairness.as_ref()?.dominant;
         /// Share of the machine's GPUs in use until the last end.
-        GpuUtilisation "utilisation_gpus", None, "utilisation of GPUs", Share, More, &[], |found| gpus_in_use(&found.report.resources);
+        GpuUtilisation "utilisation_gpus", None, "utilisation of GPUs", Share, More, &[], |source| gpus_in_use(&source.report.resources);
         /// Share of the machine's memory in use until the last end.
-        MemoryUtilisation "utilisation_mem", None, "utilisation of memory", Share, More, &[], |found| memory_in_use(&found.report.resources);
+        MemoryUtilisation "utilisation_mem", None, "utilisation of memory", Share, More, &[], |source| memory_in_use(&source.report.resources);
         /// Mean wait without the time in which jobs were held back.
         EligibleWait "eligible_wait_mean", Some("eligible_wait_mean"), "mean wait since eligible", Seconds, Less,
-            &[MetricNeeds::Disruptions], |found| found.report.disruptions.as_ref()?.eligible_wait.mean;
+            &[MetricNeeds::Disruptions], |source| source.report.disruptions.as_ref()?.eligible_wait.mean;
         /// The 90th percentile of these waits.
         EligibleWaitP90 "eligible_wait_p90", Some("eligible_wait_p90"), "90th percentile of wait since eligible", Seconds, Less,
-            &[MetricNeeds::Disruptions, MetricNeeds::Percentiles], |found| found.report.disruptions.as_ref()?.eligible_wait.p90;
+            &[MetricNeeds::Disruptions, MetricNeeds::Percentiles], |source| source.report.disruptions.as_ref()?.eligible_wait.p90;
         /// Share of the machine that was up.
         CapacityUp "capacity_up", Some("capacity_up"), "capacity that was up", Share, More, &[MetricNeeds::Disruptions],
-            |found| found.report.disruptions.as_ref()?.capacity_up;
+            |source| source.report.disruptions.as_ref()?.capacity_up;
         /// Number of times that a job lost its processors to an outage.
         Hits "jobs_hit", Some("jobs_hit"), "jobs hit by outages", Count, Less, &[MetricNeeds::Disruptions], disrupted!(hits);
         /// Jobs that waited again upon that.
@@ -314,12 +314,12 @@ catalogue! {
             &[MetricNeeds::Disruptions], disrupted!(checkpoint_work);
         /// Share of the processor-seconds of jobs that were lost or went into checkpoints.
         Waste "waste", Some("waste"), "work lost or for checkpoints", Share, Less, &[MetricNeeds::Disruptions],
-            |found| found.report.disruptions.as_ref()?.wasted_share(found.report.machine.work);
+            |source| source.report.disruptions.as_ref()?.wasted_share(source.report.machine.work);
         /// Jobs that started after the start promised to them, for reasons that came after the
         /// promise and that no policy could know.
         ExcusedPromises "promises_excused", Some("promises_excused"), "starts not kept because of outages", Count, Less,
             &[MetricNeeds::Promises, MetricNeeds::Disruptions],
-            |found| found.report.disruptions.as_ref().and(Some(found.promises?.excused as f64));
+            |source| source.report.disruptions.as_ref().and(Some(source.promises?.excused as f64));
         /// Mean slowdown against the run time at the preferred size.
         SlowdownRef "slowdown_ref", Some("slowdown_ref"), "mean slowdown at the preferred size", Ratio, Less,
             &[MetricNeeds::Sizes], sized!(|sizes| Some(sizes.slowdown_ref));
@@ -456,8 +456,8 @@ impl Metric {
     /// Its value; `None` where there is none, e.g. without jobs that count, or where it was not
     /// measured.
     #[must_use]
-    pub fn value_of<'a>(self, found: impl Into<MetricSource<'a>>) -> Option<f64> {
-        let source = found.into();
+    pub fn value_of<'a>(self, input: impl Into<MetricSource<'a>>) -> Option<f64> {
+        let source = input.into();
         match self.catalogue_entry() {
             CatalogueEntry::Statistic(statistic) => (statistic.of)(source.report.measures.get(statistic.measure)),
             CatalogueEntry::Figure(figure) => (figure.of)(source),
@@ -559,15 +559,15 @@ mod tests {
     #[test]
     fn every_metric_is_documented() {
         let text = include_str!("../../../../docs/measures.md");
-        let told = |word: &str| assert!(text.contains(&format!("`{word}`")), "docs/measures.md lacks `{word}`");
-        Measure::ALL.iter().for_each(|measure| told(measure.id()));
+        let assert_entry = |word: &str| assert!(text.contains(&format!("`{word}`")), "docs/measures.md lacks `{word}`");
+        Measure::ALL.iter().for_each(|measure| assert_entry(measure.id()));
         for metric in Metric::FIGURES {
-            told(&metric.id());
-            metric.column_name().iter().for_each(|column| told(column));
+            assert_entry(&metric.id());
+            metric.column_name().iter().for_each(|column| assert_entry(column));
         }
         for statistic in Metric::STATISTICS {
             let id = statistic(Measure::Wait).id();
-            told(id.trim_start_matches("wait_"));
+            assert_entry(id.trim_start_matches("wait_"));
         }
     }
 }

@@ -145,8 +145,8 @@ impl Scheme {
     /// Without a file of priorities all jobs have a priority of 0, and without a table of resources
     /// all ask for processors alone; see [`Scheme::graded_key`].
     #[must_use]
-    pub fn category_key(self, ended: &EndedJob<'_>, calendar: &Calendar) -> i64 {
-        let (job, run) = (ended.job, ended.outcome.ran);
+    pub fn category_key(self, job_end: &EndedJob<'_>, calendar: &Calendar) -> i64 {
+        let (job, run) = (job_end.job, job_end.outcome.ran);
         match self {
             Scheme::Sixteen => find_class(run.0, &RUN_16) * 4 + find_class(job.procs, &PROCS_16),
             Scheme::Four => find_class(run.0, &[3_600]) * 2 + find_class(job.procs, &[8]),
@@ -159,7 +159,7 @@ impl Scheme {
             Scheme::Week => calendar.week_number(job.submit),
             Scheme::Estimate => i64::from(job.estimate.0 > run.0.saturating_mul(2)),
             Scheme::SixteenEstimate => {
-                16 * Scheme::Estimate.category_key(ended, calendar) + Scheme::Sixteen.category_key(ended, calendar)
+                16 * Scheme::Estimate.category_key(job_end, calendar) + Scheme::Sixteen.category_key(job_end, calendar)
             }
             Scheme::Priority => grade_key(0.0, 0.0),
             Scheme::Resources => 0,
@@ -171,21 +171,21 @@ impl Scheme {
     #[must_use]
     pub fn graded_key(
         self,
-        ended: &EndedJob<'_>,
+        job_end: &EndedJob<'_>,
         calendar: &Calendar,
         priorities: Option<&Priorities>,
         resources: Option<&ResourceTable>,
     ) -> i64 {
         match (self, priorities, resources) {
             (Scheme::Priority, Some(priorities), _) => {
-                let importance = priorities.job_importance(ended.id, ended.job);
+                let importance = priorities.job_importance(job_end.id, job_end.job);
                 grade_key(importance.user, importance.political)
             }
             (Scheme::Resources, _, Some(table)) => {
-                let resource_places = table.demand_totals(ended.job.demand).iter().map(|(id, _)| id.index());
+                let resource_places = table.demand_totals(job_end.job.demand).iter().map(|(id, _)| id.index());
                 resource_places.filter(|&at| at < MOST_RESOURCES).fold(0, |key, at| key | 1 << at)
             }
-            _ => self.category_key(ended, calendar),
+            _ => self.category_key(job_end, calendar),
         }
     }
 
@@ -287,8 +287,8 @@ impl FromStr for Scheme {
     fn from_str(word: &str) -> Result<Self, Self::Err> {
         let unknown = |expected: String| UnknownWord { what: "category scheme", word: word.to_string(), expected };
         if let Some(borders) = word.trim().strip_prefix("classes(").and_then(|rest| rest.strip_suffix(')')) {
-            let describe_need = |needed| format!("{needed}, as classes(run=10m/1h/8h,procs=1/8/32)");
-            return ClassBorders::parse(borders).map(Scheme::Classes).map_err(|needed| unknown(describe_need(needed)));
+            let describe_need = |need| format!("{need}, as classes(run=10m/1h/8h,procs=1/8/32)");
+            return ClassBorders::parse(borders).map(Scheme::Classes).map_err(|need| unknown(describe_need(need)));
         }
         Scheme::ALL.into_iter().find(|s| s.id() == word).ok_or_else(|| {
             unknown(format!("{}, or classes(run=10m/1h/8h,procs=1/8/32)", Scheme::ALL.map(Scheme::id).join(", ")))

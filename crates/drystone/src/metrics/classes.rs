@@ -31,11 +31,11 @@ impl JobClass {
         sum.count += 1.0;
     }
 
-    pub(super) fn add_class(&mut self, other: &JobClass) {
-        self.jobs += other.jobs;
-        self.work += other.work;
-        self.longest = self.longest.max(other.longest);
-        for (week, sum) in &other.weeks {
+    pub(super) fn add_class(&mut self, class: &JobClass) {
+        self.jobs += class.jobs;
+        self.work += class.work;
+        self.longest = self.longest.max(class.longest);
+        for (week, sum) in &class.weeks {
             let week_sum = self.weeks.entry(*week).or_default();
             week_sum.sum += sum.sum;
             week_sum.count += sum.count;
@@ -43,7 +43,7 @@ impl JobClass {
     }
 
     pub(super) fn mean_wait(&self) -> f64 {
-        let sums = self.weeks.values().fold((0.0, 0.0), |all, sum| (all.0 + sum.sum, all.1 + sum.count));
+        let sums = self.weeks.values().fold((0.0, 0.0), |total, sum| (total.0 + sum.sum, total.1 + sum.count));
         sums.0 / sums.1.max(1.0)
     }
 }

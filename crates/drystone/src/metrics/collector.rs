@@ -167,7 +167,8 @@ impl Scope {
     pub fn from_workload(workload: &Workload) -> Scope {
         let submits = workload.submit_range().unwrap_or_default();
         let scope = Scope::new(workload.machine(), workload.len() as u64, submits, &workload.provenance);
-        let uncounted_jobs = workload.circumstances().map(|known| known.uncounted.clone()).unwrap_or_default();
+        let uncounted_jobs =
+            workload.circumstances().map(|circumstances| circumstances.uncounted.clone()).unwrap_or_default();
         let resources = workload.resources().cloned();
         Scope { submits: Scope::submit_span(workload), uncounted: uncounted_jobs, resources, ..scope }
     }
@@ -287,8 +288,8 @@ impl Collector {
 
     /// Takes a job that has ended.
     #[inline]
-    pub fn note_end(&mut self, ended: &EndedJob<'_>) {
-        let whole_job = &EndedJob { id: self.whole_id(ended.id), ..*ended };
+    pub fn note_end(&mut self, job_end: &EndedJob<'_>) {
+        let whole_job = &EndedJob { id: self.whole_id(job_end.id), ..*job_end };
         let is_counted = self.selector.keeps_job(whole_job);
         self.machine.take_job(whole_job, self.selector.period());
         if let Some(resources) = &mut self.resources {
@@ -316,13 +317,13 @@ impl Collector {
         JobId(id.0 + self.parts.0)
     }
 
-    fn count_job(&mut self, ended: &EndedJob<'_>) {
+    fn count_job(&mut self, job_end: &EndedJob<'_>) {
         match &mut self.few {
-            Some(few) => few.take_job(ended, &mut self.overall),
-            None => self.count_all(ended),
+            Some(few) => few.take_job(job_end, &mut self.overall),
+            None => self.count_all(job_end),
         }
-        self.kills.take_job(ended);
-        let suspensions = ended.outcome.suspensions;
+        self.kills.take_job(job_end);
+        let suspensions = job_end.outcome.suspensions;
         if suspensions > 0 {
             self.suspensions.total += u64::from(suspensions);
             self.suspensions.jobs += 1;
@@ -330,35 +331,35 @@ impl Collector {
         }
     }
 
-    fn count_all(&mut self, ended: &EndedJob<'_>) {
-        let values = measures::all_measures(ended);
+    fn count_all(&mut self, job_end: &EndedJob<'_>) {
+        let values = measures::all_measures(job_end);
         self.overall.take_values(&values);
-        self.worst.take_job(ended, &values);
+        self.worst.take_job(job_end, &values);
         if let Some(weeks) = &mut self.weeks {
-            weeks.take_values(self.submit_weeks.week_number(ended.job.submit), &values);
+            weeks.take_values(self.submit_weeks.week_number(job_end.job.submit), &values);
             if self.begun > 0 {
                 self.windows.take_values(self.begun - 1, &values);
             }
         }
         if let Some(classes) = &mut self.classes {
-            let key = classes::SCHEME.category_key(ended, &self.calendar);
-            let work = ended.outcome.ran.as_f64() * f64::from(ended.job.procs);
+            let key = classes::SCHEME.category_key(job_end, &self.calendar);
+            let work = job_end.outcome.ran.as_f64() * f64::from(job_end.job.procs);
             let class = classes.value_at(key, || JobClass { key, ..JobClass::default() });
-            class.take_job(self.submit_weeks.week_number(ended.job.submit), ended.wait_time().as_f64(), work);
+            class.take_job(self.submit_weeks.week_number(job_end.job.submit), job_end.wait_time().as_f64(), work);
         }
         for excess in &mut self.excessive {
-            excess.take_wait(ended.wait_time());
+            excess.take_wait(job_end.wait_time());
         }
         if let Some(promises) = &mut self.promises {
-            promises.take_job(ended);
+            promises.take_job(job_end);
         }
         if let Some(users) = &mut self.users {
             let slowdown = values[Measure::BoundedSlowdown as usize];
-            users.take_job(ended.job, slowdown, ended.wait_time(), ended.outcome.ran);
+            users.take_job(job_end.job, slowdown, job_end.wait_time(), job_end.outcome.ran);
         }
         for (scheme, groups) in &mut self.schemes {
             let table = self.resources.as_ref().map(ResourceMeter::table);
-            let key = scheme.graded_key(ended, &self.calendar, self.priorities.as_deref(), table);
+            let key = scheme.graded_key(job_end, &self.calendar, self.priorities.as_deref(), table);
             groups.value_at(key, || GroupMeasures::new(self.config.category_percentiles)).take_values(&values);
         }
     }
@@ -423,7 +424,9 @@ impl Collector {
             categories: self.schemes.into_iter().map(categorise).collect(),
             weeks: self.weeks.map_or_else(Vec::new, UnitSums::into_sorted),
             windows: self.windows.into_sorted(),
-            classes: self.classes.map_or_else(Vec::new, |all| all.into_sorted().map(|(_, class)| class).collect()),
+            classes: self
+                .classes
+                .map_or_else(Vec::new, |groups| groups.into_sorted().map(|(_, class)| class).collect()),
             measures,
             jobs: rows,
             lost: lost_rows,
@@ -436,8 +439,8 @@ impl Observer for Collector {
     const NOTES: bool = false;
 
     #[inline]
-    fn note_end(&mut self, ended: &EndedJob<'_>) {
-        Collector::note_end(self, ended);
+    fn note_end(&mut self, job_end: &EndedJob<'_>) {
+        Collector::note_end(self, job_end);
     }
 
     #[inline]
@@ -462,14 +465,14 @@ impl Observer for Collector {
         }
     }
 
-    fn note_checkpoint(&mut self, _now: Time, _id: JobId, procs: Procs, spent: Span) {
+    fn note_checkpoint(&mut self, _now: Time, _id: JobId, procs: Procs, cost: Span) {
         if let Some(disruptions) = &mut self.disruptions {
-            disruptions.note_checkpoint(procs, spent);
+            disruptions.note_checkpoint(procs, cost);
         }
     }
 
-    fn note_loss(&mut self, ended: &EndedJob<'_>) {
-        let whole_job = &EndedJob { id: self.whole_id(ended.id), ..*ended };
+    fn note_loss(&mut self, job_end: &EndedJob<'_>) {
+        let whole_job = &EndedJob { id: self.whole_id(job_end.id), ..*job_end };
         self.machine.forget_job(whole_job.id);
         if self.rows.is_some() {
             self.lost.push(JobRow::new(whole_job, false));
@@ -513,7 +516,7 @@ impl Default for Worst {
 
 impl Worst {
     #[inline]
-    fn take_job(&mut self, ended: &EndedJob<'_>, values: &[f64; MEASURES]) {
+    fn take_job(&mut self, job_end: &EndedJob<'_>, values: &[f64; MEASURES]) {
         // Records get rare: one test for all of them. An undefined slowdown is not larger than
         // anything.
         let record = values.iter().zip(&self.values).fold(false, |any, (value, worst)| any | (value > worst));
@@ -521,7 +524,7 @@ impl Worst {
             for (i, &value) in values.iter().enumerate() {
                 if value > self.values[i] {
                     self.values[i] = value;
-                    self.jobs[i] = (ended.id, ended.truth.number);
+                    self.jobs[i] = (job_end.id, job_end.truth.number);
                 }
             }
         }
@@ -593,11 +596,11 @@ struct Few {
 
 impl Few {
     #[inline]
-    fn take_job(&mut self, ended: &EndedJob<'_>, group: &mut GroupMeasures) {
+    fn take_job(&mut self, job_end: &EndedJob<'_>, group: &mut GroupMeasures) {
         if self.size == BLOCK {
             self.fold_into(group);
         }
-        self.times[self.size] = (ended.wait_time(), ended.outcome.ran);
+        self.times[self.size] = (job_end.wait_time(), job_end.outcome.ran);
         self.size += 1;
     }
 

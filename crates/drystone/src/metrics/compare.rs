@@ -208,11 +208,11 @@ fn judge_family<'a>(
     metric: Metric,
     units: &ComparedUnits,
     base: &Report,
-    others: impl Iterator<Item = &'a Report>,
+    reports: impl Iterator<Item = &'a Report>,
     confidence: f64,
 ) -> Vec<MetricChange> {
     let mut changes: Vec<(MetricChange, Option<MeanDifference>)> =
-        others.map(|report| metric_change(metric, units, (base, report), confidence)).collect();
+        reports.map(|report| metric_change(metric, units, (base, report), confidence)).collect();
     let p: Vec<f64> = changes.iter().filter_map(|(change, _)| change.evidence.p).collect();
     let mut corrected_values = correct_family(&p).into_iter();
     let judged_count = changes.iter().filter(|(_, difference)| difference.is_some()).count();

@@ -84,14 +84,14 @@ impl DisruptionMeter {
         self.work_lost += f64::from(procs) * ran.as_f64();
     }
 
-    pub(super) fn note_checkpoint(&mut self, procs: Procs, spent: Span) {
-        self.checkpoint_work += f64::from(procs) * spent.as_f64();
+    pub(super) fn note_checkpoint(&mut self, procs: Procs, cost: Span) {
+        self.checkpoint_work += f64::from(procs) * cost.as_f64();
     }
 
-    pub(super) fn note_loss(&mut self, ended: &EndedJob<'_>) {
+    pub(super) fn note_loss(&mut self, job_end: &EndedJob<'_>) {
         self.hits += 1;
         self.lost += 1;
-        self.work_lost += f64::from(ended.job.procs) * ended.outcome.ran.as_f64();
+        self.work_lost += f64::from(job_end.job.procs) * job_end.outcome.ran.as_f64();
     }
 
     /// A job has ended that was running at the first instant.
@@ -99,9 +99,9 @@ impl DisruptionMeter {
         self.found += 1;
     }
 
-    pub(super) fn take_job(&mut self, ended: &EndedJob<'_>) {
-        self.held += u64::from(ended.outcome.held > Span::ZERO);
-        self.waits.push(ended.eligible_wait().as_f64());
+    pub(super) fn take_job(&mut self, job_end: &EndedJob<'_>) {
+        self.held += u64::from(job_end.outcome.held > Span::ZERO);
+        self.waits.push(job_end.eligible_wait().as_f64());
     }
 
     pub(super) fn finish(self, capacity_up: Option<f64>, down: f64) -> Disruptions {

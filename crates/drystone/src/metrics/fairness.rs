@@ -161,7 +161,7 @@ mod tests {
         take(2, 1, DemandId::NONE, 20, 20);
         // A user whose job took no time asked for nothing.
         take(3, 1, large, 0, 0);
-        let found = users.finish(&Summary::default(), None).dominant.expect("jobs ran");
-        assert!((found - 1.69 / 1.78).abs() < 1e-12, "{found}");
+        let share = users.finish(&Summary::default(), None).dominant.expect("jobs ran");
+        assert!((share - 1.69 / 1.78).abs() < 1e-12, "{share}");
     }
 }

@@ -48,11 +48,11 @@ pub fn judge_predictor(workload: &Workload, waits: &[Span], forecast: &mut Forec
     let [mut accuracies, mut error, mut under, mut over] = std::array::from_fn(|_| distribution());
     let mut learned_count = 0u64;
     for (at, (job, truth)) in workload.jobs().iter().zip(workload.truth()).enumerate() {
-        while let Some(&Reverse((time, ended))) = running_jobs.peek()
+        while let Some(&Reverse((time, end_id))) = running_jobs.peek()
             && time <= job.submit
         {
             running_jobs.pop();
-            forecast.predictor.learn_from_end(ended, workload.job(ended), workload.truth()[ended.index()].run, time);
+            forecast.predictor.learn_from_end(end_id, workload.job(end_id), workload.truth()[end_id.index()].run, time);
         }
         let id = JobId(at as u32);
         let raw_prediction = forecast.predictor.predict(id, job, clairvoyant.then_some(truth.run));

@@ -204,8 +204,8 @@ impl MachineMeter {
 
     /// Counts a job that ended; `period` is the period of the selection as known by now.
     #[inline]
-    pub(super) fn take_job(&mut self, ended: &EndedJob<'_>, period: (Time, Time)) {
-        let (outcome, procs) = (ended.outcome, ended.job.procs);
+    pub(super) fn take_job(&mut self, job_end: &EndedJob<'_>, period: (Time, Time)) {
+        let (outcome, procs) = (job_end.outcome, job_end.job.procs);
         self.jobs += 1;
         self.last_end = self.last_end.max(outcome.end);
         self.part_end = self.part_end.max(outcome.end);
@@ -214,11 +214,11 @@ impl MachineMeter {
         let ran = outcome.ran - outcome.found.unwrap_or(Span::ZERO);
         let mut procs = f64::from(procs);
         if self.sizes.is_empty() {
-            self.work += u128::from(ended.job.procs) * u128::from(ran.0.max(0) as u64);
+            self.work += u128::from(job_end.job.procs) * u128::from(ran.0.max(0) as u64);
         } else {
-            let work = self.sizes.remove(&ended.id);
+            let work = self.sizes.remove(&job_end.id);
             let work = work
-                .map_or(u128::from(ended.job.procs) * u128::from(ran.0.max(0) as u64), |work| work.job_work(outcome));
+                .map_or(u128::from(job_end.job.procs) * u128::from(ran.0.max(0) as u64), |work| work.job_work(outcome));
             self.work += work;
             procs = if ran > Span::ZERO { work as f64 / ran.as_f64() } else { procs };
         }
@@ -234,7 +234,7 @@ impl MachineMeter {
         };
         let mut from = outcome.start;
         if outcome.suspensions > 0
-            && let Some(interruptions) = self.interruptions.remove(&ended.id)
+            && let Some(interruptions) = self.interruptions.remove(&job_end.id)
         {
             for turn in interruptions.chunks(2) {
                 had(from, turn[0]);

@@ -227,8 +227,8 @@ impl Measure {
 
 /// All measures of one job, in the order of [`Measure::ALL`].
 #[inline]
-pub(super) fn all_measures(ended: &EndedJob<'_>) -> [f64; MEASURES] {
-    Measure::ALL.map(|measure| one(measure, ended.wait_time(), ended.outcome.ran))
+pub(super) fn all_measures(job_end: &EndedJob<'_>) -> [f64; MEASURES] {
+    Measure::ALL.map(|measure| one(measure, job_end.wait_time(), job_end.outcome.ran))
 }
 
 /// Unit of a number.

@@ -44,9 +44,9 @@ pub fn find_payers(old: &Report, new: &Report, confidence: f64) -> Vec<Payer> {
         report.classes.iter().filter(|class| keys(class.key)).for_each(|class| sum.add_class(class));
         sum
     };
-    let mut found: Vec<(f64, Payer, BTreeSet<i64>)> = Vec::new();
+    let mut payers: Vec<(f64, Payer, BTreeSet<i64>)> = Vec::new();
     let mut judge = |name: String, keys: BTreeSet<i64>| {
-        if found.iter().any(|(_, _, known)| keys.is_subset(known)) {
+        if payers.iter().any(|(_, _, rival_keys)| keys.is_subset(rival_keys)) {
             return;
         }
         let (before, after) = (sum(old, &|key| keys.contains(&key)), sum(new, &|key| keys.contains(&key)));
@@ -58,7 +58,7 @@ pub fn find_payers(old: &Report, new: &Report, confidence: f64) -> Vec<Payer> {
         let by_mean = mean.1 - mean.0 >= NOTICEABLE && is_longer(&before, &after, confidence);
         if by_mean || longest.1 - longest.0 >= LONG && longest.1 >= 2.0 * longest.0 {
             let price = (mean.1 - mean.0).max(0.0) * before.work;
-            found.push((price, Payer { class: name, work: share, mean, longest, by_mean }, keys));
+            payers.push((price, Payer { class: name, work: share, mean, longest, by_mean }, keys));
         }
     };
     for (width, name) in (0..).zip(WIDTHS) {
@@ -72,8 +72,8 @@ pub fn find_payers(old: &Report, new: &Report, confidence: f64) -> Vec<Payer> {
             judge(format!("{name}, {length}"), [run * 5 + width].into());
         }
     }
-    found.sort_shared_by(|a, b| b.0.total_cmp(&a.0));
-    found.into_iter().map(|(_, payer, _)| payer).collect()
+    payers.sort_shared_by(|a, b| b.0.total_cmp(&a.0));
+    payers.into_iter().map(|(_, payer, _)| payer).collect()
 }
 
 fn is_longer(old: &JobClass, new: &JobClass, confidence: f64) -> bool {

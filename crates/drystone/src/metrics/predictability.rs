@@ -72,18 +72,18 @@ impl PromiseCollector {
         }
     }
 
-    pub(super) fn take_job(&mut self, ended: &EndedJob<'_>) {
-        let outcome = ended.outcome;
+    pub(super) fn take_job(&mut self, job_end: &EndedJob<'_>) {
+        let outcome = job_end.outcome;
         self.jobs += 1;
         self.ran |= outcome.ran > Span::ZERO;
-        if let Some(reserved) = outcome.first_reservation
-            && outcome.start > ended.job.submit
+        if let Some(promise) = outcome.first_reservation
+            && outcome.start > job_end.job.submit
         {
             // In floats: a reservation may lie anywhere, even at the end of time.
-            let late = outcome.start.0 as f64 - reserved.0 as f64;
+            let late = outcome.start.0 as f64 - promise.0 as f64;
             self.difference.push(late.abs());
-            self.reserved_estimate.push(ended.job.estimate.as_f64());
-            self.reserved_procs.push(f64::from(ended.job.procs));
+            self.reserved_estimate.push(job_end.job.estimate.as_f64());
+            self.reserved_procs.push(f64::from(job_end.job.procs));
             if late > 0.0 {
                 self.delay.push(late);
             }
@@ -118,8 +118,8 @@ impl PromiseCollector {
 
 /// Summarises accuracies. Where no job `ran` for any time, a prediction is right or worth nothing,
 /// however close it is: then there is no accuracy to speak of.
-pub(super) fn summarise_accuracies(all: Distribution, ran: bool) -> Summary {
-    let summary = all.finish();
+pub(super) fn summarise_accuracies(accuracies: Distribution, ran: bool) -> Summary {
+    let summary = accuracies.finish();
     if ran {
         return summary;
     }

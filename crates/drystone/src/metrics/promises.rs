@@ -200,7 +200,7 @@ mod tests {
     /// An event after a promise excuses a broken promise; it does not excuse later promises.
     #[test]
     fn what_nobody_could_foresee_is_an_excuse() {
-        for (news, excused) in [(0, 0), (1, 0), (2, 1), (3, 1), (4, 1), (5, 1)] {
+        for (news, excuses) in [(0, 0), (1, 0), (2, 1), (3, 1), (4, 1), (5, 1)] {
             let mut audit = PromiseAudit::default();
             audit.note_reservation(Time(0), JobId(0), Time(10), Time(10));
             match news {
@@ -216,7 +216,7 @@ mod tests {
             let kept_count = audit.kept_promises();
             assert_eq!(
                 (kept_count.promised, kept_count.broken, kept_count.excused),
-                (2, 2 - excused, excused),
+                (2, 2 - excuses, excuses),
                 "{news}"
             );
         }
@@ -239,7 +239,7 @@ mod tests {
         let second = PromisesKept { promised: 2, broken: 2, excused: 2, worst: Some(broken(0, 7)) };
         // Its number is the log's, and stays.
         let worst = BrokenPromise { number: Some(7), ..broken(10, 7) };
-        let both = PromisesKept { promised: 5, broken: 3, excused: 3, worst: Some(worst) };
-        assert_eq!(first.merge_with(second, 10), both);
+        let total = PromisesKept { promised: 5, broken: 3, excused: 3, worst: Some(worst) };
+        assert_eq!(first.merge_with(second, 10), total);
     }
 }

@@ -153,14 +153,14 @@ impl Kills {
         self.at_limit + self.cancelled == 0
     }
 
-    pub(super) fn take_job(&mut self, ended: &EndedJob<'_>) {
-        let kill_counter = match ended.outcome.how {
+    pub(super) fn take_job(&mut self, job_end: &EndedJob<'_>) {
+        let kill_counter = match job_end.outcome.how {
             How::AtLimit => &mut self.at_limit,
             How::Cancelled => &mut self.cancelled,
             How::Completed | How::MachineFailed | How::NotStarted => return,
         };
         *kill_counter += 1;
-        self.work += ended.outcome.ran.as_f64() * f64::from(ended.job.procs);
+        self.work += job_end.outcome.ran.as_f64() * f64::from(job_end.job.procs);
     }
 }
 

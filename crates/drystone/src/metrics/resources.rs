@@ -25,26 +25,27 @@ pub struct ResourceUse {
 
 /// Utilisation of GPUs of any type; `None` where none are counted. Types count where no resource
 /// counts them all.
-pub(super) fn gpus_in_use(all: &[ResourceUse]) -> Option<f64> {
-    combined_utilisation(all, |pool, name| {
-        let every = || all.iter().any(|other| split_pool(&other.name) == (pool, "gpu"));
+pub(super) fn gpus_in_use(uses: &[ResourceUse]) -> Option<f64> {
+    combined_utilisation(uses, |pool, name| {
+        let every = || uses.iter().any(|entry| split_pool(&entry.name) == (pool, "gpu"));
         name == "gpu" || name.starts_with("gpu:") && !every()
     })
 }
 
 /// Utilisation of memory; `None` where it is not counted.
-pub(super) fn memory_in_use(all: &[ResourceUse]) -> Option<f64> {
-    combined_utilisation(all, |_, name| name == "mem")
+pub(super) fn memory_in_use(uses: &[ResourceUse]) -> Option<f64> {
+    combined_utilisation(uses, |_, name| name == "mem")
 }
 
 /// The utilisation of some resources taken together, by the pool and the name of each.
-fn combined_utilisation(all: &[ResourceUse], counts: impl Fn(&str, &str) -> bool) -> Option<f64> {
-    let chosen_uses = all.iter().filter(|one| {
-        let (pool, name) = split_pool(&one.name);
+fn combined_utilisation(uses: &[ResourceUse], counts: impl Fn(&str, &str) -> bool) -> Option<f64> {
+    let chosen_uses = uses.iter().filter(|entry| {
+        let (pool, name) = split_pool(&entry.name);
         counts(pool, name)
     });
-    let used_and_total = chosen_uses.filter_map(|one| Some((one.utilisation? * one.total as f64, one.total as f64)));
-    let (used_sum, total) = used_and_total.fold((0.0, 0.0), |sum, one| (sum.0 + one.0, sum.1 + one.1));
+    let used_and_total =
+        chosen_uses.filter_map(|entry| Some((entry.utilisation? * entry.total as f64, entry.total as f64)));
+    let (used_sum, total) = used_and_total.fold((0.0, 0.0), |sum, pair| (sum.0 + pair.0, sum.1 + pair.1));
     (total > 0.0).then(|| used_sum / total)
 }
 
@@ -72,13 +73,13 @@ impl ResourceMeter {
         &self.table
     }
 
-    pub(super) fn take_job(&mut self, ended: &EndedJob<'_>) {
-        let ran = ended.outcome.ran.0.max(0).unsigned_abs();
+    pub(super) fn take_job(&mut self, job_end: &EndedJob<'_>) {
+        let ran = job_end.outcome.ran.0.max(0).unsigned_abs();
         if !self.table.supply_steps().is_empty() {
-            let (first, last) = self.period.get_or_insert((ended.job.submit, ended.outcome.end));
-            (*first, *last) = ((*first).min(ended.job.submit), (*last).max(ended.outcome.end));
+            let (first, last) = self.period.get_or_insert((job_end.job.submit, job_end.outcome.end));
+            (*first, *last) = ((*first).min(job_end.job.submit), (*last).max(job_end.outcome.end));
         }
-        for &(id, amount) in self.table.demand_totals(ended.job.demand) {
+        for &(id, amount) in self.table.demand_totals(job_end.job.demand) {
             let (jobs, sum) = &mut self.sums[id.index()];
             *jobs += 1;
             *sum += u128::from(amount) * u128::from(ran);

@@ -55,8 +55,8 @@ pub struct JobRow {
     pub ended: How,
 }
 
-fn is_completed(how: &How) -> bool {
-    *how == How::Completed
+fn is_completed(end_kind: &How) -> bool {
+    *end_kind == How::Completed
 }
 
 fn is_zero(count: &u32) -> bool {
@@ -68,8 +68,8 @@ fn is_nothing(span: &Span) -> bool {
 }
 
 impl JobRow {
-    pub(super) fn new(ended: &EndedJob<'_>, counted: bool) -> JobRow {
-        let EndedJob { id, job, truth, outcome } = *ended;
+    pub(super) fn new(job_end: &EndedJob<'_>, is_in_selection: bool) -> JobRow {
+        let EndedJob { id, job, truth, outcome } = *job_end;
         JobRow {
             id,
             number: truth.number,
@@ -88,7 +88,7 @@ impl JobRow {
             first_prediction: outcome.first_prediction,
             corrections: outcome.corrections,
             accuracy: outcome.accuracy,
-            counted,
+            counted: is_in_selection,
             requeues: outcome.requeues,
             held: outcome.held,
             ended: outcome.how,

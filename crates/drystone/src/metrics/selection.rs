@@ -178,8 +178,8 @@ impl Selector {
         Selector { selection, rule, period, trimmed: Trimmed::default(), uncounted: BTreeSet::new() }
     }
 
-    pub(super) fn without_jobs(self, uncounted: BTreeSet<JobId>) -> Selector {
-        Selector { uncounted, ..self }
+    pub(super) fn without_jobs(self, exclusions: BTreeSet<JobId>) -> Selector {
+        Selector { uncounted: exclusions, ..self }
     }
 
     /// A part of the workload follows that is simulated apart: it is trimmed by itself.
@@ -210,13 +210,13 @@ impl Selector {
     }
 
     #[inline]
-    pub(super) fn keeps_job(&mut self, ended: &EndedJob<'_>) -> bool {
+    pub(super) fn keeps_job(&mut self, job_end: &EndedJob<'_>) -> bool {
         self.trimmed.seen += 1;
-        if ended.outcome.found.is_some() {
+        if job_end.outcome.found.is_some() {
             self.trimmed.dropped_found += 1;
             return false;
         }
-        if !self.uncounted.is_empty() && self.uncounted.contains(&ended.id) {
+        if !self.uncounted.is_empty() && self.uncounted.contains(&job_end.id) {
             self.trimmed.dropped_uncounted += 1;
             return false;
         }
@@ -224,17 +224,19 @@ impl Selector {
             SelectionRule::All => None,
             SelectionRule::Tsafrir { skip, .. } if *skip > 0 => {
                 *skip -= 1;
-                self.period.0 = self.period.0.max(ended.outcome.end);
+                self.period.0 = self.period.0.max(job_end.outcome.end);
                 Some(&mut self.trimmed.dropped_early)
             }
-            SelectionRule::Tsafrir { last_submit, .. } if ended.outcome.end > *last_submit => {
+            SelectionRule::Tsafrir { last_submit, .. } if job_end.outcome.end > *last_submit => {
                 Some(&mut self.trimmed.dropped_late)
             }
             SelectionRule::Tsafrir { .. } => None,
-            SelectionRule::Submitted { from, .. } if ended.job.submit < *from => Some(&mut self.trimmed.dropped_early),
-            SelectionRule::Submitted { to, .. } if ended.job.submit > *to => Some(&mut self.trimmed.dropped_late),
+            SelectionRule::Submitted { from, .. } if job_end.job.submit < *from => {
+                Some(&mut self.trimmed.dropped_early)
+            }
+            SelectionRule::Submitted { to, .. } if job_end.job.submit > *to => Some(&mut self.trimmed.dropped_late),
             SelectionRule::Submitted { .. } => None,
-            SelectionRule::Completed if ended.truth.status == LogStatus::Completed => None,
+            SelectionRule::Completed if job_end.truth.status == LogStatus::Completed => None,
             SelectionRule::Completed => Some(&mut self.trimmed.dropped_status),
         };
         if let Some(count) = drop_counter {

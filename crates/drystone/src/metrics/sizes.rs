@@ -130,10 +130,10 @@ impl SizeReport {
     /// such jobs.
     #[must_use]
     pub fn mean_waits(&self, rigid: bool) -> Option<(f64, f64)> {
-        let kinds = || self.kinds.iter().filter(|one| (one.kind == JobKind::Rigid.name()) == rigid);
-        let jobs = kinds().map(|one| one.jobs).sum::<u64>() as f64;
-        let mean = |of: fn(&KindWaits) -> f64| kinds().map(|one| of(one) * one.jobs as f64).sum::<f64>() / jobs;
-        (jobs > 0.0).then(|| (mean(|one| one.wait), mean(|one| one.response)))
+        let kinds = || self.kinds.iter().filter(|entry| (entry.kind == JobKind::Rigid.name()) == rigid);
+        let jobs = kinds().map(|entry| entry.jobs).sum::<u64>() as f64;
+        let mean = |of: fn(&KindWaits) -> f64| kinds().map(|entry| of(entry) * entry.jobs as f64).sum::<f64>() / jobs;
+        (jobs > 0.0).then(|| (mean(|entry| entry.wait), mean(|entry| entry.response)))
     }
 }
 
@@ -255,7 +255,7 @@ impl SizeMeter {
         sums.useful += i128::from(run.0) * i128::from(job.procs);
         let response = end.end - job.submit;
         let kind = shape.map_or(JobKind::Rigid, |shape| shape.kind);
-        let Some(at) = JobKind::ALL.iter().position(|one| *one == kind) else { return };
+        let Some(at) = JobKind::ALL.iter().position(|candidate| *candidate == kind) else { return };
         let (jobs, waits, responses, slowdowns) = &mut sums.kinds[at];
         *jobs += 1;
         *waits += i128::from(response.0) - ran;
@@ -312,7 +312,7 @@ impl SizeMeter {
         report.useful = sums.useful as f64 / capacity;
         report.mean_size = sums.sizes / (sums.time as f64).max(1.0);
         report.at_pref = sums.preferred as f64 / (sums.time as f64).max(1.0);
-        report.slowed = sums.slowed.map(|slowed| slowed as f64 / (sums.time as f64).max(1.0));
+        report.slowed = sums.slowed.map(|slow_time| slow_time as f64 / (sums.time as f64).max(1.0));
         if let Some(power) = power {
             let (power_use, timeline) = power.finish();
             report.power = Some(power_use);
@@ -356,25 +356,25 @@ impl SizeReport {
             ("size over preferred size, mean".to_string(), format!("{:.3}", self.mean_size)),
             ("running time at the preferred size".to_string(), percent(self.at_pref)),
         ];
-        if let Some(slowed) = self.slowed {
-            facts.push(("running time below the full pace".to_string(), percent(slowed)));
+        if let Some(slow_share) = self.slowed {
+            facts.push(("running time below the full pace".to_string(), percent(slow_share)));
         }
         if let Some(asks) = &self.asks {
             let value = format!("{}, {}, {:.0} s", asks.number, percent(asks.granted), asks.wait);
             facts.push(("requests for sizes, granted, mean wait of these".to_string(), value));
         }
         let minutes = |seconds: f64| format!("{:.1} min", seconds / 60.0);
-        for one in self.kinds.iter().filter(|_| self.kinds.len() > 1) {
-            let jobs = if one.jobs == 1 { "job" } else { "jobs" };
-            let waits = format!("{}, {} ({} {jobs})", minutes(one.wait), minutes(one.response), one.jobs);
-            facts.push((format!("mean wait and response, {}", one.kind), waits));
+        for entry in self.kinds.iter().filter(|_| self.kinds.len() > 1) {
+            let jobs = if entry.jobs == 1 { "job" } else { "jobs" };
+            let waits = format!("{}, {} ({} {jobs})", minutes(entry.wait), minutes(entry.response), entry.jobs);
+            facts.push((format!("mean wait and response, {}", entry.kind), waits));
         }
         let Some(power) = &self.power else { return facts };
         let mut fact = |name: &str, value: String| facts.push((name.to_string(), value));
         fact("energy", format!("{:.3} MJ", power.energy as f64 / 1e6));
         fact("draw, mean and peak", format!("{:.0} W, {} W", power.mean, power.peak));
-        if let Some(used) = power.used {
-            fact("share of the caps used", percent(used));
+        if let Some(share) = power.used {
+            fact("share of the caps used", percent(share));
             let above = power.joules_above_cap as f64 / 1e6;
             fact("above the cap", format!("{} s, {above:.3} MJ", power.above_cap));
         }
@@ -449,16 +449,16 @@ mod tests {
             row(1, 40, 90, 4, SegmentEnd::Ended),
         ];
         let series = PowerSeries::parse_table("s", "time,carbon,price\n0,360,3600\n").expect("a series");
-        let mut held = Segments::default();
-        held.list.extend_from_slice(&segments);
-        let report = SizeReport::from_segments(&workload, &held, Some(&series)).expect("measured");
+        let mut collector = Segments::default();
+        collector.list.extend_from_slice(&segments);
+        let report = SizeReport::from_segments(&workload, &collector, Some(&series)).expect("measured");
         // 8·40 + 4·50 + 8·35 + 4·50 of 8·125; 800 + 200 useful.
         assert_eq!((report.held, report.grows, report.shrinks), (1000, 1, 1));
         assert!((report.utilisation - 1.0).abs() < 1e-12 && (report.useful - 1.0).abs() < 1e-12);
         // 125 / 100 and 50 / 50.
         assert!((report.slowdown_ref - 1.125).abs() < 1e-12);
         let kinds: Vec<(&str, u64, f64, f64)> =
-            report.kinds.iter().map(|one| (one.kind.as_str(), one.jobs, one.wait, one.response)).collect();
+            report.kinds.iter().map(|entry| (entry.kind.as_str(), entry.jobs, entry.wait, entry.response)).collect();
         assert_eq!(kinds, [("rigid", 1, 0.0, 50.0), ("malleable", 1, 0.0, 125.0)]);
         let power = report.power.expect("watts");
         assert_eq!((power.energy, power.peak), (80_000, 800));

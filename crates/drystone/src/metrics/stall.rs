@@ -116,11 +116,11 @@ impl Observer for HeelAndToe<'_> {
         }
     }
 
-    fn note_start(&mut self, now: Time, id: JobId, why: StartReason) {
+    fn note_start(&mut self, now: Time, id: JobId, reason: StartReason) {
         if self.head == Some(id) {
             self.head = None;
         }
-        let head = self.head.filter(|_| why == StartReason::Backfilled);
+        let head = self.head.filter(|_| reason == StartReason::Backfilled);
         let before = head.map(|head| self.earliest_start(head));
         self.take_processors(id, now + self.workload.truth()[id.index()].run);
         if let Some(head) = head
@@ -138,8 +138,8 @@ impl Observer for HeelAndToe<'_> {
     }
 
     fn note_resumption(&mut self, now: Time, id: JobId) {
-        if let Some(left) = self.left.remove(&id) {
-            self.take_processors(id, now + left);
+        if let Some(rest) = self.left.remove(&id) {
+            self.take_processors(id, now + rest);
         }
     }
 
@@ -148,19 +148,19 @@ impl Observer for HeelAndToe<'_> {
         self.head = self.head.filter(|&head| head != id);
     }
 
-    fn note_end(&mut self, ended: &EndedJob<'_>) {
+    fn note_end(&mut self, job_end: &EndedJob<'_>) {
         // It may have been cut short, or withdrawn while it was suspended.
-        if self.give_back(ended.id).is_none() {
-            self.left.remove(&ended.id);
+        if self.give_back(job_end.id).is_none() {
+            self.left.remove(&job_end.id);
         }
-        let robbery = self.robbed.remove(&ended.id);
-        let has_waited = ended.outcome.start > ended.job.submit;
-        if !self.selector.keeps_job(ended) || !has_waited || ended.outcome.first_reservation.is_none() {
+        let robbery = self.robbed.remove(&job_end.id);
+        let has_waited = job_end.outcome.start > job_end.job.submit;
+        if !self.selector.keeps_job(job_end) || !has_waited || job_end.outcome.first_reservation.is_none() {
             return;
         }
         self.reserved += 1;
         if let Some((earliest, thieves)) = robbery.filter(|r| r.1 > 0) {
-            self.stall.push((ended.outcome.start - earliest).as_f64());
+            self.stall.push((job_end.outcome.start - earliest).as_f64());
             self.thieves.push(f64::from(thieves));
         }
     }
@@ -226,7 +226,7 @@ mod tests {
                 let mut watcher = HeelAndToe::new(&workload, JobSelection::All);
                 let source = WorkloadReplay::with_cancellations(&workload, &withdrawn);
                 let mut simulation = Simulation::new(workload.machine(), spec.build_scheduler(), source);
-                let mut suspended = 0;
+                let mut suspension_count = 0;
                 while simulation.step(&mut watcher).expect("sound") {
                     let session = simulation.session();
                     assert_eq!(
@@ -241,9 +241,9 @@ mod tests {
                         "{policy} at {}",
                         simulation.current_time()
                     );
-                    suspended = suspended.max(watcher.left.len());
+                    suspension_count = suspension_count.max(watcher.left.len());
                 }
-                assert!(suspended > 0, "{policy} suspends here");
+                assert!(suspension_count > 0, "{policy} suspends here");
                 assert_eq!((watcher.free, watcher.running.len(), watcher.ends.len(), watcher.left.len()), (4, 0, 0, 0));
             }
         }

@@ -343,8 +343,8 @@ fn fold_lanes(block: &[f64], mut lanes: [f64; 8], step: impl Fn(f64, f64) -> f64
 }
 
 /// Neumaier's compensated addition.
-fn add_compensated(sum: &mut f64, lost: &mut f64, value: f64) {
+fn add_compensated(sum: &mut f64, residue: &mut f64, value: f64) {
     let total = *sum + value;
-    *lost += if sum.abs() >= value.abs() { (*sum - total) + value } else { (value - total) + *sum };
+    *residue += if sum.abs() >= value.abs() { (*sum - total) + value } else { (value - total) + *sum };
     *sum = total;
 }

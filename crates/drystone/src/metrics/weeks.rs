@@ -114,7 +114,7 @@ mod tests {
         for (digits, decimals) in [(1, 0), (11, 1), (12, 1), (9, 1), (2, 0), (100_049, 5)] {
             let load = TimeMove::Divided { digits, decimals };
             let shift = TimeMove::Earlier(Span(1_000));
-            let at = |recorded: i64| load.apply(shift.apply(Time(1_000 + recorded)));
+            let at = |time: i64| load.apply(shift.apply(Time(1_000 + time)));
             let weeks = SubmitWeeks::new(&moved(vec![shift, load]), (at(0), at(4 * WEEK - 1)));
             for week in 0..4 {
                 for since in [0, 5, WEEK / 2, WEEK - 5] {

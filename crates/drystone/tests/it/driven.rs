@@ -45,10 +45,10 @@ fn a_driven_session_makes_the_schedule_of_a_simulation() {
         generate_workload(&Params { load: Some(0.9), seed: 3, ..Params::new(64, 300) }).expect("sound parameters");
     assert!(workload.truth().iter().all(|truth| truth.run > Span::ZERO), "an end at its own start is another instant");
     for policy in ["fcfs", "easy", "easy++", "conservative", "multiqueue", "slack"] {
-        let mut simulated = Schedule::default();
+        let mut schedule = Schedule::default();
         Simulation::new(workload.machine(), spec(policy).build_scheduler(), WorkloadReplay::new(&workload))
-            .run(&mut simulated)
+            .run(&mut schedule)
             .expect("sound");
-        assert_eq!(driven(&workload, policy), simulated.spans, "{policy}");
+        assert_eq!(driven(&workload, policy), schedule.spans, "{policy}");
     }
 }

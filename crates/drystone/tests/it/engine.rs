@@ -76,11 +76,11 @@ fn estimates_admit_what_predictions_put_in_order() {
 fn a_guard_keeps_underpredicted_jobs_out_of_the_reservation() {
     let w = workload(4, &[(0, 1, 100, 2), (0, 1, 100, 4), (10, 3, 20, 3), (10, 4, 20, 3), (10, 1, 50, 9)]);
     assert_eq!(starts(&w, "easy++"), [0, 0, 10, 19, 10], "C delays B");
-    let guarded = "easy(backfill=sjf,predict=recent(2),guard=estimate)";
-    assert_eq!(starts(&w, guarded), [0, 0, 10, 13, 16], "C has to wait");
+    let guard_policy = "easy(backfill=sjf,predict=recent(2),guard=estimate)";
+    assert_eq!(starts(&w, guard_policy), [0, 0, 10, 13, 16], "C has to wait");
     // With a truthful estimate C may overtake.
     let w = workload(4, &[(0, 1, 100, 2), (0, 1, 100, 4), (10, 3, 20, 3), (10, 4, 20, 3), (10, 1, 3, 2)]);
-    assert_eq!(starts(&w, guarded), [0, 0, 10, 13, 10]);
+    assert_eq!(starts(&w, guard_policy), [0, 0, 10, 13, 10]);
 }
 
 /// Jobs of unknown users share one history; a user without a finished job is believed; run times
@@ -145,18 +145,18 @@ fn the_past_of_the_origin_is_a_time_like_any_other() {
 #[test]
 fn a_restored_session_wakes_when_it_would_have() {
     let w = workload(1, &[(0, 1, 100, 50), (1, 1, 100, 10)]);
-    let cancelled = [(Time(2), JobId(1))];
+    let cancellations = [(Time(2), JobId(1))];
     let mut simulation = Simulation::new(
         w.machine(),
         spec("conservative").build_scheduler(),
-        WorkloadReplay::with_cancellations(&w, &cancelled),
+        WorkloadReplay::with_cancellations(&w, &cancellations),
     );
     // Job 2 is planned for 100, and withdrawn when no other job waits.
     for _ in 0..3 {
         simulation.step(&mut ()).expect("runs");
     }
     assert_eq!(simulation.current_time(), Time(2));
-    let source = WorkloadReplay::with_cancellations(&w, &cancelled);
+    let source = WorkloadReplay::with_cancellations(&w, &cancellations);
     let mut second_simulation = Simulation::new(w.machine(), spec("conservative").build_scheduler(), source);
     second_simulation.load(&simulation.save().expect("saves")).expect("loads");
     assert_eq!(simulation.session().next_due_time(), Some(Time(100)));
@@ -175,16 +175,16 @@ fn a_state_that_is_refused_leaves_no_trace() {
         }
         simulation
     };
-    for (here, other) in [
+    for (policy, rival_policy) in [
         ("easy(predict=learn)", "easy(predict=recent(2))"),
         ("conservative(predict=recent(2))", "easy(predict=recent(2))"),
         ("slack(predict=quantile(0.5))", "conservative(predict=quantile(0.5))"),
     ] {
-        let mut simulation = after(here, 3);
+        let mut simulation = after(policy, 3);
         let before = simulation.save().expect("saves");
-        let foreign = after(other, 5).save().expect("saves");
-        assert!(simulation.load(&foreign).is_err(), "{here} takes a state of {other}");
-        assert_eq!(simulation.save().expect("saves"), before, "{here} after a state of {other}");
+        let foreign = after(rival_policy, 5).save().expect("saves");
+        assert!(simulation.load(&foreign).is_err(), "{policy} takes a state of {rival_policy}");
+        assert_eq!(simulation.save().expect("saves"), before, "{policy} after a state of {rival_policy}");
     }
 }
 
@@ -193,10 +193,10 @@ fn a_state_that_is_refused_leaves_no_trace() {
 #[test]
 fn a_state_of_other_choices_is_refused() {
     let w = workload(2, &[(0, 1, 100, 50), (1, 1, 100, 10), (2, 2, 50, 50), (20, 1, 100, 5), (70, 1, 10, 10)]);
-    let named = policy_names().into_iter().map(str::to_string);
+    let names = policy_names().into_iter().map(str::to_string);
     let others =
         ["easy(order=sjf)", "easy(pass=event)", "easy++(correct=gradual)", "easy++(predict=recent(3))", "ss(sf=1.5)"];
-    let policies: Vec<String> = named.chain(others.map(str::to_string)).collect();
+    let policies: Vec<String> = names.chain(others.map(str::to_string)).collect();
     let after = |policy: &str, steps: usize| {
         let mut simulation = Simulation::new(w.machine(), spec(policy).build_scheduler(), WorkloadReplay::new(&w));
         for _ in 0..steps {
@@ -204,13 +204,13 @@ fn a_state_of_other_choices_is_refused() {
         }
         simulation
     };
-    let saved: Vec<Vec<u8>> = policies.iter().map(|policy| after(policy, 3).save().expect("saves")).collect();
-    for here in &policies {
-        for (other, state) in policies.iter().zip(&saved) {
-            let loaded = after(here, 0).load(state);
-            let same = spec(here).canonical_text() == spec(other).canonical_text();
-            assert_eq!(loaded.is_ok(), same, "{here} and a state of {other}");
-            if let Err(error) = loaded {
+    let states: Vec<Vec<u8>> = policies.iter().map(|policy| after(policy, 3).save().expect("saves")).collect();
+    for policy in &policies {
+        for (rival, state) in policies.iter().zip(&states) {
+            let result = after(policy, 0).load(state);
+            let same = spec(policy).canonical_text() == spec(rival).canonical_text();
+            assert_eq!(result.is_ok(), same, "{policy} and a state of {rival}");
+            if let Err(error) = result {
                 assert!(error.to_string().contains("it is of another scheduler"), "{error}");
             }
         }
@@ -376,8 +376,8 @@ fn impossible_actions_are_refused() {
 fn corrections_that_nobody_waits_for_are_all_made() {
     struct Last(Option<(u32, Option<f64>, Time)>);
     impl Observer for Last {
-        fn note_end(&mut self, ended: &EndedJob<'_>) {
-            let outcome = ended.outcome;
+        fn note_end(&mut self, job_end: &EndedJob<'_>) {
+            let outcome = job_end.outcome;
             self.0 = Some((outcome.corrections, outcome.accuracy, outcome.end));
         }
     }
@@ -390,13 +390,13 @@ fn corrections_that_nobody_waits_for_are_all_made() {
         let w = workload(4, &jobs);
         let simulation =
             || Simulation::new(w.machine(), spec("easy++(correct=gradual)").build_scheduler(), WorkloadReplay::new(&w));
-        let mut seen = Last(None);
-        simulation().run(&mut seen).expect("runs");
-        let (corrections, accuracy, end) = seen.0.expect("ends");
+        let mut observer = Last(None);
+        simulation().run(&mut observer).expect("runs");
+        let (corrections, accuracy, end) = observer.0.expect("ends");
         assert_eq!((corrections, end), (3, Time(1100)));
         assert!((accuracy.expect("known") - 0.8923).abs() < 1e-12, "{accuracy:?}");
-        simulation().without_accuracy().run(&mut seen).expect("runs");
-        assert_eq!(seen.0, Some((3, None, Time(1100))));
+        simulation().without_accuracy().run(&mut observer).expect("runs");
+        assert_eq!(observer.0, Some((3, None, Time(1100))));
     }
 }
 

@@ -15,35 +15,35 @@ fn gamma_cdf((shape, scale): (f64, f64), x: f64) -> f64 {
 }
 
 /// Asserts that values are uniform in [0, 1].
-fn assert_uniform(what: &str, mut values: Vec<f64>) {
+fn assert_uniform(label: &str, mut values: Vec<f64>) {
     values.sort_by(f64::total_cmp);
     let n = values.len() as f64;
     let d = values.iter().enumerate().map(|(i, &v)| (v - i as f64 / n).max((i + 1) as f64 / n - v)).fold(0.0, f64::max);
     let critical = KOLMOGOROV / n.sqrt();
-    assert!(d < critical, "{what}: D = {d:.5}, critical {critical:.5}");
+    assert!(d < critical, "{label}: D = {d:.5}, critical {critical:.5}");
 }
 
 /// Asserts that counts follow probabilities; cells that expect fewer than 10 are put together.
-fn assert_chi_square(what: &str, cells: &[(f64, f64)]) {
-    let (mut statistic, mut used) = (0.0, 0);
+fn assert_chi_square(label: &str, cells: &[(f64, f64)]) {
+    let (mut statistic, mut class_count) = (0.0, 0);
     let mut small = (0.0, 0.0);
-    for &(observed, expected) in cells {
+    for &(count, expected) in cells {
         if expected < 10.0 {
-            small = (small.0 + observed, small.1 + expected);
+            small = (small.0 + count, small.1 + expected);
         } else {
-            statistic += (observed - expected).powi(2) / expected;
-            used += 1;
+            statistic += (count - expected).powi(2) / expected;
+            class_count += 1;
         }
     }
     if small.1 > 0.0 {
         statistic += (small.0 - small.1).powi(2) / small.1;
-        used += 1;
+        class_count += 1;
     }
-    let freedom = f64::from(used - 1);
+    let freedom = f64::from(class_count - 1);
     let critical = ChiSquared::new(freedom).expect("at least two cells").inverse_cdf(1.0 - SIGNIFICANCE);
     assert!(
         statistic < critical,
-        "{what}: χ² = {statistic:.1}, critical {critical:.1} at {freedom} degrees of freedom"
+        "{label}: χ² = {statistic:.1}, critical {critical:.1} at {freedom} degrees of freedom"
     );
 }
 
@@ -64,27 +64,27 @@ impl Sizes {
         let &Sizes(serial, power_of_two, ..) = self;
         let s = f64::from(size);
         let upper = if size == procs { f64::INFINITY } else { (s + 0.5).log2() };
-        let other = (1.0 - serial - power_of_two) * (self.cdf(upper) - self.cdf((s - 0.5).log2()));
+        let rest = (1.0 - serial - power_of_two) * (self.cdf(upper) - self.cdf((s - 0.5).log2()));
         let whole = size.is_power_of_two().then(|| {
             let k = s.log2();
             let upper = if 2 * size > procs { f64::INFINITY } else { k + 0.5 };
             power_of_two * (self.cdf(upper) - self.cdf(k - 0.5))
         });
-        let one = if size == 1 { serial } else { 0.0 };
-        one + whole.unwrap_or(0.0) + other
+        let single = if size == 1 { serial } else { 0.0 };
+        single + whole.unwrap_or(0.0) + rest
     }
 }
 
-fn check_sizes(what: &str, sizes: &[u32], procs: u32, law: &Sizes) {
+fn check_sizes(label: &str, sizes: &[u32], procs: u32, law: &Sizes) {
     let n = sizes.len() as f64;
-    let mut observed = vec![0.0; procs as usize + 1];
+    let mut counts = vec![0.0; procs as usize + 1];
     for &size in sizes {
-        observed[size as usize] += 1.0;
+        counts[size as usize] += 1.0;
     }
-    let cells: Vec<(f64, f64)> = (1..=procs).map(|s| (observed[s as usize], n * law.probability(s, procs))).collect();
+    let cells: Vec<(f64, f64)> = (1..=procs).map(|s| (counts[s as usize], n * law.probability(s, procs))).collect();
     let total: f64 = cells.iter().map(|c| c.1).sum();
-    assert!((total / n - 1.0).abs() < 1e-9, "{what}: the test's own probabilities add up to {}", total / n);
-    assert_chi_square(what, &cells);
+    assert!((total / n - 1.0).abs() < 1e-9, "{label}: the test's own probabilities add up to {}", total / n);
+    assert_chi_square(label, &cells);
 }
 
 fn sizes_of(workload: &Workload, queue: i32) -> Vec<u32> {
@@ -209,8 +209,8 @@ fn gaps_follow_the_model_when_the_cycle_is_taken_out() {
         };
         let workload = generate_workload(&Params { model, seed: 8, ..Params::new(128, 4_000) }).expect("valid");
         let times = workload.jobs().iter().filter(|j| j.queue == queue);
-        let spent: Vec<f64> = times.map(|j| points(j.submit.0)).collect();
-        let ranks = spent
+        let cycle_points: Vec<f64> = times.map(|j| points(j.submit.0)).collect();
+        let ranks = cycle_points
             .windows(2)
             // Submits are whole seconds: half a second more on average is what the shortest gaps
             // have lost.
@@ -263,17 +263,17 @@ fn estimates_are_as_popular_as_the_model_says() {
         for job in workload.jobs() {
             *counts.entry(job.estimate.0).or_insert(0_u32) += 1;
         }
-        let mut ranked: Vec<(u32, i64)> = counts.into_iter().map(|(v, c)| (c, v)).collect();
-        ranked.sort_unstable_by(|a, b| b.cmp(a));
-        let found = ranked.len();
+        let mut popularity: Vec<(u32, i64)> = counts.into_iter().map(|(v, c)| (c, v)).collect();
+        popularity.sort_unstable_by(|a, b| b.cmp(a));
+        let count = popularity.len();
         assert!(
-            found.abs_diff(distinct) <= 1 + distinct / 50,
-            "{jobs} jobs: {found} distinct estimates, expected {distinct}"
+            count.abs_diff(distinct) <= 1 + distinct / 50,
+            "{jobs} jobs: {count} distinct estimates, expected {distinct}"
         );
         if jobs < 10_000 {
             continue;
         }
-        let share = |rank: usize| 100.0 * f64::from(ranked[rank - 1].0) / f64::from(jobs);
+        let share = |rank: usize| 100.0 * f64::from(popularity[rank - 1].0) / f64::from(jobs);
         for rank in 2..=20 {
             let expected = 14.0491 * (-0.177531 * rank as f64).exp() + 0.462513;
             assert!(
@@ -284,8 +284,8 @@ fn estimates_are_as_popular_as_the_model_says() {
         }
         let head: f64 = (1..=20).map(share).sum();
         assert!((head - 89.0).abs() < 0.1, "{jobs} jobs: the first 20 take {head} %");
-        assert_eq!(ranked[0].1, 18 * 3_600, "the largest is the most popular");
-        let head: Vec<i64> = ranked[..20].iter().map(|r| r.1 / 60).collect();
+        assert_eq!(popularity[0].1, 18 * 3_600, "the largest is the most popular");
+        let head: Vec<i64> = popularity[..20].iter().map(|r| r.1 / 60).collect();
         for minutes in [5, 10, 15, 20, 30, 60, 120, 180, 240, 300, 360, 480, 600, 720, 1_080] {
             assert!(head.contains(&minutes), "{minutes} min is not among the first 20");
         }
@@ -299,9 +299,9 @@ fn a_span_is_filled_with_the_target_load() {
         let params = Params { length: WorkloadLength::Span(span), load, seed: 11, ..Params::new(64, 1) };
         let workload = generate_workload(&params).expect("valid");
         let (first, last) = workload.submit_range().expect("jobs");
-        let reached = (last - first).as_f64() / span.as_f64();
+        let fraction = (last - first).as_f64() / span.as_f64();
         // With a load the last job may overshoot by its own work; without, the last gap is open.
-        assert!((0.97..=1.03).contains(&reached), "load {load:?}: {reached} of the span");
+        assert!((0.97..=1.03).contains(&fraction), "load {load:?}: {fraction} of the span");
         if let Some(load) = load {
             assert!((workload.offered_load().expect("load") / load - 1.0).abs() < 1e-6);
         }

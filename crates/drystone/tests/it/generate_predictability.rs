@@ -11,13 +11,13 @@ fn accuracy(workload: &Workload) -> (f64, f64) {
     let ratio = |a: f64, b: f64| a.min(b).max(1.0) / a.max(b).max(1.0);
     let mut running = BinaryHeap::new();
     // Terminated jobs of each user, by place in the workload.
-    let mut ended: BTreeMap<i32, BTreeMap<usize, Span>> = BTreeMap::new();
+    let mut past_runs: BTreeMap<i32, BTreeMap<usize, Span>> = BTreeMap::new();
     let (mut recent, mut estimates) = (0.0, 0.0);
     for (i, (job, truth)) in workload.jobs().iter().zip(workload.truth()).enumerate() {
         while running.peek().is_some_and(|&Reverse((end, _))| end <= job.submit) {
             if let Some(Reverse((_, k))) = running.pop() {
                 let k: usize = k;
-                let user = ended.entry(workload.jobs()[k].user).or_default();
+                let user = past_runs.entry(workload.jobs()[k].user).or_default();
                 user.insert(k, workload.truth()[k].run);
                 if user.len() > 2 {
                     user.pop_first();
@@ -26,7 +26,7 @@ fn accuracy(workload: &Workload) -> (f64, f64) {
         }
         let estimate = job.estimate.as_f64();
         let run = truth.run.as_f64();
-        let prediction = match ended.get(&job.user) {
+        let prediction = match past_runs.get(&job.user) {
             Some(last) if last.len() == 2 => (last.values().map(|r| r.as_f64()).sum::<f64>() / 2.0).min(estimate),
             _ => estimate,
         };
@@ -46,9 +46,9 @@ fn history_predicts_as_in_real_logs() {
         for seed in 1..=4 {
             let params = Params { load: Some(load), seed, ..Params::new(procs, jobs) };
             let (recent, estimates) = accuracy(&generate_workload(&params).expect("valid"));
-            let what = format!("{procs} processors, {jobs} jobs, seed {seed}: {recent:.3}, {estimates:.3}");
-            assert!((0.54..=0.66).contains(&recent), "recent two of {what}");
-            assert!((0.30..=0.45).contains(&estimates), "estimates of {what}");
+            let label = format!("{procs} processors, {jobs} jobs, seed {seed}: {recent:.3}, {estimates:.3}");
+            assert!((0.54..=0.66).contains(&recent), "recent two of {label}");
+            assert!((0.30..=0.45).contains(&estimates), "estimates of {label}");
         }
     }
 }

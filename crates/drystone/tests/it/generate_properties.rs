@@ -58,11 +58,11 @@ proptest! {
     #[test]
     fn users_only_permute_jobs_among_arrivals(params in any_params(), users in 1_u32..50, scatter in 0.0_f64..3.0) {
         let habits = Habits { users: Some(users), scatter, odd_jobs: 0.5, care: 1, ..Habits::default() };
-        let others = Params { habits, ..params.clone() };
-        if let (Ok(first_workload), Ok(other)) = (generate_workload(&params), generate_workload(&others)) {
-            prop_assert_eq!(shapes(&first_workload), shapes(&other));
+        let rival_params = Params { habits, ..params.clone() };
+        if let (Ok(first_workload), Ok(second_workload)) = (generate_workload(&params), generate_workload(&rival_params)) {
+            prop_assert_eq!(shapes(&first_workload), shapes(&second_workload));
             let arrivals = |w: &Workload| w.jobs().iter().map(|j| (j.submit, j.queue)).collect::<Vec<_>>();
-            prop_assert_eq!(arrivals(&first_workload), arrivals(&other));
+            prop_assert_eq!(arrivals(&first_workload), arrivals(&second_workload));
         }
     }
 
@@ -93,12 +93,12 @@ fn the_same_seed_gives_the_same_workload_and_another_another() {
         let busier = generate_workload(&Params { load: Some(1.0), ..params }).expect("valid");
         if model == WorkloadModel::Typeless {
             assert_eq!(first_workload.truth(), busier.truth());
-            let unmoved = |w: &Workload| {
+            let strip_submits = |w: &Workload| {
                 let mut jobs = w.jobs().to_vec();
                 jobs.iter_mut().for_each(|job| job.submit = Time::ZERO);
                 jobs
             };
-            assert_eq!(unmoved(&first_workload), unmoved(&busier));
+            assert_eq!(strip_submits(&first_workload), strip_submits(&busier));
         } else {
             assert_eq!(shapes(&first_workload), shapes(&busier));
         }
@@ -123,8 +123,8 @@ fn digest(workload: &Workload) -> u64 {
 /// field refer to these workloads by seed.
 #[test]
 fn workloads_are_the_same_everywhere() {
-    let typed = Params { model: WorkloadModel::Typed, seed: 3, load: Some(0.7), ..Params::new(1_000, 3_000) };
-    let digests = [digest(&default_workload().expect("valid")), digest(&generate_workload(&typed).expect("valid"))];
+    let params = Params { model: WorkloadModel::Typed, seed: 3, load: Some(0.7), ..Params::new(1_000, 3_000) };
+    let digests = [digest(&default_workload().expect("valid")), digest(&generate_workload(&params).expect("valid"))];
     assert_eq!(digests, [0x71eb_db6b_f042_82d4, 0xe8d9_0db7_59c7_5741], "{digests:#x?}");
 }
 
@@ -164,8 +164,8 @@ fn provenance_says_how_to_generate_it_again() {
     let workload = default_workload().expect("valid");
     let params = default_params();
     let setting = |name: &str| {
-        let found = workload.provenance.settings.iter().find(|s| s.name == name);
-        found.map(|s| s.value.clone()).unwrap_or_default()
+        let entry = workload.provenance.settings.iter().find(|s| s.name == name);
+        entry.map(|s| s.value.clone()).unwrap_or_default()
     };
     assert_eq!(workload.provenance.name, "lublin-typeless-256-seed1");
     assert_eq!(setting("procs"), params.procs.to_string());

@@ -61,9 +61,9 @@ proptest! {
         let by_estimate = text.contains("plan=estimate");
         let goal = NaiveGoal { model, measures, relaxed, traversal, branching, reuse, by_estimate };
         let policy = format!("goal({text},nodes=all,predict=perfect)");
-        let ours: Vec<JobOut> = simulate(&w, &policy).spans.iter()
+        let own_jobs: Vec<JobOut> = simulate(&w, &policy).spans.iter()
             .map(|s| s.map(|(start, end)| JobOut { start: start.0, end: end.0 }).expect("ended")).collect();
-        prop_assert_eq!(ours, run(&goal, &jobs_of(&w), 8), "{}", policy);
+        prop_assert_eq!(own_jobs, run(&goal, &jobs_of(&w), 8), "{}", policy);
     }
 }
 
@@ -75,11 +75,11 @@ fn overdue_workloads() -> impl Strategy<Value = Workload> {
     let job = (0i64..400, prop_oneof![1 => 1u32..=3, 1 => 4u32..=8], 50i64..4_000, share);
     (first, prop::collection::vec(job, 2..7)).prop_map(|((procs, estimate, run), jobs)| {
         let mut now = 0;
-        let others = jobs.into_iter().map(|(gap, procs, run, share)| {
+        let later_jobs = jobs.into_iter().map(|(gap, procs, run, share)| {
             now += gap;
             (now, procs, ((run as f64 * share) as i64).max(1), run)
         });
-        let jobs: Vec<_> = std::iter::once((0, procs, estimate, run)).chain(others).collect();
+        let jobs: Vec<_> = std::iter::once((0, procs, estimate, run)).chain(later_jobs).collect();
         workload(8, &jobs)
     })
 }
@@ -87,10 +87,10 @@ fn overdue_workloads() -> impl Strategy<Value = Workload> {
 /// The rule for a job that outlives its estimate: its end is put off by a minute, then by 15, 30,
 /// 60 minutes and so on, and each time a search follows.
 fn agrees_about_overdue_jobs(w: &Workload) -> Result<Vec<JobOut>, TestCaseError> {
-    let goal = |model, measures, relaxed, branching| NaiveGoal {
+    let goal = |model, measures, is_loose, branching| NaiveGoal {
         model,
         measures,
-        relaxed,
+        relaxed: is_loose,
         traversal: NaiveTraversal::Dds,
         branching,
         reuse: NaiveReuse::No,
@@ -113,13 +113,13 @@ fn agrees_about_overdue_jobs(w: &Workload) -> Result<Vec<JobOut>, TestCaseError>
         ),
     ] {
         let policy = format!("goal({text})");
-        let ours: Vec<JobOut> = simulate(w, &policy)
+        let own_jobs: Vec<JobOut> = simulate(w, &policy)
             .spans
             .iter()
             .map(|s| s.map(|(start, end)| JobOut { start: start.0, end: end.0 }).expect("ended"))
             .collect();
-        prop_assert_eq!(&ours, &run_by_estimates(&goal, &jobs_of(w), 8), "{}", policy);
-        first = ours;
+        prop_assert_eq!(&own_jobs, &run_by_estimates(&goal, &jobs_of(w), 8), "{}", policy);
+        first = own_jobs;
     }
     Ok(first)
 }
@@ -282,9 +282,9 @@ fn time_is_spent_only_where_somebody_could_start() {
     // No job fits: a search would be of no use.
     assert_eq!(decide("goal(budget=50ms)", &[4, 4]).1, 1);
     assert_eq!(decide("goal", &[3, 3, 3]).1, 0);
-    let (actions, started, looks) = decide("goal(budget=50ms,prune=never)", &[3, 3, 3]);
+    let (actions, start_count, looks) = decide("goal(budget=50ms,prune=never)", &[3, 3, 3]);
     // Four notes and a start.
-    assert_eq!((actions, started), (5, 1));
+    assert_eq!((actions, start_count), (5, 1));
     assert!(looks > 0);
 }
 

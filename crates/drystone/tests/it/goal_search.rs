@@ -61,20 +61,20 @@ fn one_at_a_time(spans: &[i64]) -> GoalTask {
 /// path 0-2-1-3-4 contains exactly one discrepancy at depth one".
 #[test]
 fn figure_1() {
-    let (found, lds) = visited(Traversal::Lds, None);
+    let (schedule, lds) = visited(Traversal::Lds, None);
     assert_eq!(lds[..1], ["1234"]);
     assert_eq!(lds[1..7], ["1243", "1324", "1423", "2134", "3124", "4123"]);
     let eleven = ["1342", "1432", "2143", "2314", "2413", "3142", "3214", "3412", "4132", "4213", "4312"];
     assert_eq!(lds[7..18], eleven);
     assert_eq!(lds[18..], ["2341", "2431", "3241", "3421", "4231", "4321"]);
-    assert!(found.exhausted && found.effort.paths == 24);
-    let (found, dds) = visited(Traversal::Dds, None);
+    assert!(schedule.exhausted && schedule.effort.paths == 24);
+    let (schedule, dds) = visited(Traversal::Dds, None);
     assert_eq!(dds[..1], ["1234"]);
     assert_eq!(dds[1..4], ["2134", "3124", "4123"]);
     assert_eq!(dds[4..12], ["1324", "1423", "2314", "2413", "3214", "3412", "4213", "4312"]);
     assert_eq!(dds[12..15], ["1243", "1342", "1432"]);
     assert_eq!(dds.len(), 24);
-    assert!(found.exhausted);
+    assert!(schedule.exhausted);
 }
 
 /// A node that consecutive paths share is placed once and counted once: DDS places 4 + 3·4 nodes up
@@ -85,9 +85,9 @@ fn nodes_are_counted_once_and_the_heuristic_path_is_always_completed() {
     for (limit, paths, nodes) in
         [(0, 1, 4), (4, 1, 4), (7, 1, 7), (8, 2, 8), (16, 4, 16), (20, 5, 20), (22, 5, 22), (23, 6, 23)]
     {
-        let (found, visited) = visited(Traversal::Dds, Some(limit));
-        assert_eq!((visited.len() as u64, found.effort.nodes), (paths, nodes), "limit {limit}");
-        assert!(!found.exhausted);
+        let (schedule, visits) = visited(Traversal::Dds, Some(limit));
+        assert_eq!((visits.len() as u64, schedule.effort.nodes), (paths, nodes), "limit {limit}");
+        assert!(!schedule.exhausted);
     }
     // LDS: 1243 shares the 12 of 1234.
     for (limit, paths) in [(5, 1), (6, 2), (8, 2), (9, 3)] {
@@ -97,19 +97,19 @@ fn nodes_are_counted_once_and_the_heuristic_path_is_always_completed() {
 
 #[test]
 fn an_empty_queue_and_a_single_job() {
-    let found = GoalSearch::default().run(
+    let schedule = GoalSearch::default().run(
         &GoalTask { free: 4, ..GoalTask::default() },
         &settings(GoalObjective::default()),
         None,
     );
-    assert!(found.exhausted && found.starts.is_empty() && found.effort.nodes == 0);
+    assert!(schedule.exhausted && schedule.starts.is_empty() && schedule.effort.nodes == 0);
     let task = GoalTask {
         waiting: vec![candidate(0, 4, 5)],
         now: Time(9),
         ..GoalTask { running: vec![(Time(12), 1)], free: 3, ..GoalTask::default() }
     };
-    let found = GoalSearch::default().run(&task, &settings(GoalObjective::default()), None);
-    assert_eq!((found.starts, found.effort.nodes, found.exhausted), (vec![3], 1, true));
+    let schedule = GoalSearch::default().run(&task, &settings(GoalObjective::default()), None);
+    assert_eq!((schedule.starts, schedule.effort.nodes, schedule.exhausted), (vec![3], 1, true));
 }
 
 /// If every job can start at once nothing can be better, and nothing is searched.
@@ -121,10 +121,10 @@ fn an_idle_machine_needs_no_search() {
         waiting: (0..20).map(|i| candidate(i, 3, 50)).collect(),
         ..GoalTask::default()
     };
-    let found = GoalSearch::default().run(&task, &settings(GoalObjective::default()), None);
-    assert!(found.exhausted);
-    assert_eq!(found.effort.nodes, 20);
-    assert!(found.starts.iter().all(|&s| s == 0));
+    let schedule = GoalSearch::default().run(&task, &settings(GoalObjective::default()), None);
+    assert!(schedule.exhausted);
+    assert_eq!(schedule.effort.nodes, 20);
+    assert!(schedule.starts.iter().all(|&s| s == 0));
 }
 
 /// One processor, jobs of 100, 10 and 1 minutes that arrived in this order just now. Shortest first
@@ -135,9 +135,9 @@ fn shortest_first_by_hand() {
     for text in ["lexical(avgW)", "lexical(maxW>avgW)", "tradeoff(avgX:avgW)"] {
         for traversal in [Traversal::Lds, Traversal::Dds] {
             let settings = GoalSettings { traversal, branching: Branching::Fcfs, ..settings(objective(text)) };
-            let found = GoalSearch::default().run(&task, &settings, None);
-            assert_eq!(found.starts, [660, 60, 0], "{text}");
-            assert!(found.exhausted);
+            let schedule = GoalSearch::default().run(&task, &settings, None);
+            assert_eq!(schedule.starts, [660, 60, 0], "{text}");
+            assert!(schedule.exhausted);
         }
     }
 }
@@ -152,8 +152,8 @@ fn one_to_zero_and_one_from_zero_leave_it_to_the_third() {
     let objective = objective("tradeoff(special(user=1):special(user=2):special(user=3))");
     let objective = GoalObjective { version: Version::B, ..objective };
     let settings = GoalSettings { branching: Branching::Fcfs, ..settings(objective) };
-    let found = GoalSearch::default().run(&one_at_a_time(&[10, 20, 30]), &settings, None);
-    assert_eq!((found.starts, found.values), (vec![50, 0, 20], vec![50, 0, 20]));
+    let schedule = GoalSearch::default().run(&one_at_a_time(&[10, 20, 30]), &settings, None);
+    assert_eq!((schedule.starts, schedule.values), (vec![50, 0, 20], vec![50, 0, 20]));
 }
 
 /// A processor that is busy for 100 s, and jobs of 10, 20 and 50 s. DDS visits 123, 213, 312, 132,
@@ -183,10 +183,10 @@ fn local_search_tries_pairs_in_order() {
     let settings =
         GoalSettings { local: 100, nodes: Some(100), ..settings(objective("lexical(special(user=1)>avgW)")) };
     let settings = GoalSettings { branching: Branching::Fcfs, prune: Prune::Never, ..settings };
-    let (found, paths) = trace(&one_at_a_time(&[10, 30, 20]), &settings);
+    let (schedule, paths) = trace(&one_at_a_time(&[10, 30, 20]), &settings);
     assert_eq!(paths[..6], ["123", "213", "312", "231", "321", "132"]);
     assert_eq!(paths[6..11], ["123", "312", "213", "321", "231"]);
-    assert_eq!((found.starts, found.effort.improvements, paths.len()), (vec![0, 30, 10], 1, 12));
+    assert_eq!((schedule.starts, schedule.effort.improvements, paths.len()), (vec![0, 30, 10], 1, 12));
 }
 
 /// Two jobs have two paths of two nodes. When both have been visited there is nothing left to look
@@ -221,14 +221,14 @@ const MEASURES: [(GoalMeasure, naive::NaiveMeasure); 12] = [
 /// An objective and a search, as the product and as the definition have them.
 fn goals() -> impl Strategy<Value = (GoalSettings, NaiveGoal)> {
     (measures(), 0usize..4, any::<bool>(), any::<bool>(), any::<bool>(), 0usize..3).prop_map(
-        |(measures, model, relaxed, lds, lxf, reuse)| {
+        |(measures, model, is_loose, lds, lxf, reuse)| {
             let (model, version, definition) = [
                 (ObjectiveModel::Lexical, Version::A, naive::NaiveSearchModel::Lexical),
                 (ObjectiveModel::Tradeoff, Version::A, naive::NaiveSearchModel::A),
                 (ObjectiveModel::Tradeoff, Version::B, naive::NaiveSearchModel::B),
                 (ObjectiveModel::Tradeoff, Version::C, naive::NaiveSearchModel::C),
             ][model];
-            let differences = if relaxed { Differences::Relaxed } else { Differences::Strict };
+            let differences = if is_loose { Differences::Relaxed } else { Differences::Strict };
             let objective = GoalObjective {
                 model,
                 version,
@@ -238,7 +238,7 @@ fn goals() -> impl Strategy<Value = (GoalSettings, NaiveGoal)> {
             };
             let traversal = if lds { Traversal::Lds } else { Traversal::Dds };
             let branching = if lxf { Branching::Lxf } else { Branching::Fcfs };
-            let (reuse, reused) = [
+            let (reuse, naive_reuse) = [
                 (PathReuse::No, naive::NaiveReuse::No),
                 (PathReuse::Branch, naive::NaiveReuse::Branch),
                 (PathReuse::Seed, naive::NaiveReuse::Seed),
@@ -246,10 +246,10 @@ fn goals() -> impl Strategy<Value = (GoalSettings, NaiveGoal)> {
             let goal = NaiveGoal {
                 model: definition,
                 measures: measures.iter().map(|&m| MEASURES[m].1).collect(),
-                relaxed,
+                relaxed: is_loose,
                 traversal: if lds { naive::NaiveTraversal::Lds } else { naive::NaiveTraversal::Dds },
                 branching: if lxf { naive::NaiveBranching::Lxf } else { naive::NaiveBranching::Fcfs },
-                reuse: reused,
+                reuse: naive_reuse,
                 by_estimate: false,
             };
             (GoalSettings { traversal, branching, reuse, ..settings(objective) }, goal)
@@ -353,8 +353,8 @@ proptest! {
             let starts: Vec<i64> = answer.starts.iter().map(|s| s - problem.now).collect();
             prop_assert_eq!(&best_path.starts, &starts);
             if prune == Prune::Never {
-                let all: Vec<Vec<u32>> = answer.visited.iter().map(|path| places(path)).collect();
-                prop_assert_eq!(path_count, all);
+                let visit_places: Vec<Vec<u32>> = answer.visited.iter().map(|path| places(path)).collect();
+                prop_assert_eq!(path_count, visit_places);
                 prop_assert_eq!(best_path.effort.nodes, naive::count_nodes(&answer.visited) as u64);
             }
         }
@@ -386,19 +386,19 @@ proptest! {
         prop_assert!(objective.is_unique());
         let traversal = if lds { Traversal::Lds } else { Traversal::Dds };
         let branching = if lxf { Branching::Lxf } else { Branching::Fcfs };
-        let found = GoalSearch::default().run(&task, &GoalSettings { traversal, branching, ..settings(objective) }, None);
-        prop_assert!(found.exhausted);
+        let schedule = GoalSearch::default().run(&task, &GoalSettings { traversal, branching, ..settings(objective) }, None);
+        prop_assert!(schedule.exhausted);
         let measures = [MEASURES[x].1, MEASURES[y].1];
         let references = problem.reference_values(&measures);
         prop_assume!(version != Version::C || references.iter().all(|&r| r > 0));
         // By how much equal sums of slowdowns may differ: each job's is rounded, in both schedules.
-        let rounded = measures.map(|m| if m == naive::NaiveMeasure::Slowdown { 2 * task.waiting.len() as i64 } else { 0 });
-        let better = |ours: &[i64], theirs: &[i64]| {
-            let [x, y] = [0, 1].map(|at| theirs[at] as f64);
-            let [our_x, our_y] = [0, 1].map(|at| (ours[at] - rounded[at]) as f64);
+        let tolerances = measures.map(|m| if m == naive::NaiveMeasure::Slowdown { 2 * task.waiting.len() as i64 } else { 0 });
+        let better = |own_values: &[i64], rival_values: &[i64]| {
+            let [x, y] = [0, 1].map(|at| rival_values[at] as f64);
+            let [our_x, our_y] = [0, 1].map(|at| (own_values[at] - tolerances[at]) as f64);
             let nearly = 1.0 - 1e-12;
             match (model, version) {
-                (ObjectiveModel::Lexical, _) => x < our_x || x <= (ours[0] + rounded[0]) as f64 && y < our_y,
+                (ObjectiveModel::Lexical, _) => x < our_x || x <= (own_values[0] + tolerances[0]) as f64 && y < our_y,
                 (_, Version::B) => x * y < our_x * our_y * nearly,
                 _ => {
                     let [a, b] = [0, 1].map(|at| references[at] as f64);
@@ -409,7 +409,7 @@ proptest! {
         for path in naive::list_permutations(task.waiting.len()) {
             let starts = problem.schedule_order(&path);
             let search_values = measures.map(|m| problem.measure_value(m, &starts));
-            prop_assert!(!better(&found.values, &search_values), "{path:?}: {search_values:?} is better than {:?}", found.values);
+            prop_assert!(!better(&schedule.values, &search_values), "{path:?}: {search_values:?} is better than {:?}", schedule.values);
         }
     }
 
@@ -418,12 +418,12 @@ proptest! {
     #[test]
     fn pruning_changes_nothing_but_the_effort((task, _) in moments(8), (settings, _) in goals()) {
         let mut search = GoalSearch::default();
-        let [never, placed, earliest, beside] = [Prune::Never, Prune::Placed, Prune::Earliest, Prune::Beside]
+        let [never, placement, earliest, beside] = [Prune::Never, Prune::Placed, Prune::Earliest, Prune::Beside]
             .map(|prune| search.run(&task, &GoalSettings { prune, ..settings.clone() }, None));
-        prop_assert_eq!((&never.path, &never.values), (&placed.path, &placed.values));
+        prop_assert_eq!((&never.path, &never.values), (&placement.path, &placement.values));
         prop_assert_eq!((&never.path, &never.values), (&earliest.path, &earliest.values));
         prop_assert_eq!((&never.path, &never.values), (&beside.path, &beside.values));
-        prop_assert!(beside.effort.nodes <= earliest.effort.nodes && earliest.effort.nodes <= placed.effort.nodes && placed.effort.nodes <= never.effort.nodes);
+        prop_assert!(beside.effort.nodes <= earliest.effort.nodes && earliest.effort.nodes <= placement.effort.nodes && placement.effort.nodes <= never.effort.nodes);
         prop_assert_eq!(never.effort.improvements, earliest.effort.improvements);
     }
 
@@ -467,13 +467,13 @@ proptest! {
         // Where the best schedule depends on the order of comparisons, a search may go round in
         // circles.
         prop_assume!(settings.objective.is_unique());
-        let found = GoalSearch::default().run(&task, &GoalSettings { nodes: Some(1_000_000), local: 100, ..settings }, None);
+        let schedule = GoalSearch::default().run(&task, &GoalSettings { nodes: Some(1_000_000), local: 100, ..settings }, None);
         let references = problem.reference_values(&goal.measures);
-        let path: Vec<usize> = found.path.iter().map(|&place| place as usize).collect();
+        let path: Vec<usize> = schedule.path.iter().map(|&place| place as usize).collect();
         for neighbour in neighbours(&path) {
             let starts = problem.schedule_order(&neighbour);
             let values: Vec<i64> = goal.measures.iter().map(|&m| problem.measure_value(m, &starts)).collect();
-            let better = problem.is_better(&goal, &references, &values, &found.values);
+            let better = problem.is_better(&goal, &references, &values, &schedule.values);
             prop_assert!(!better, "{:?} is better than {:?}", neighbour, path);
         }
     }
@@ -495,7 +495,7 @@ impl Stopwatch for Looks {
     fn start_timer(&mut self, _: Duration) {}
 
     fn is_up(&self) -> bool {
-        self.0.fetch_update(Ordering::Relaxed, Ordering::Relaxed, |left| left.checked_sub(1)).is_err()
+        self.0.fetch_update(Ordering::Relaxed, Ordering::Relaxed, |rest| rest.checked_sub(1)).is_err()
     }
 }
 
@@ -513,30 +513,31 @@ fn the_stopwatch_is_looked_at_often_enough() {
             waiting: (0..waiting).rev().map(job).collect(),
             ..GoalTask::default()
         };
-        let limited = GoalSettings {
+        let limit_settings = GoalSettings {
             budget: Some(Duration::from_secs(1)),
             prune: Prune::Never,
             ..settings(GoalObjective::default())
         };
         for looks in [0, 1, 3] {
             let watch = Looks(AtomicU32::new(looks));
-            let found = GoalSearch::default().run(&task, &limited, Some(&watch));
-            assert!(found.exhausted || watch.0.into_inner() == 0);
-            assert_eq!(found.exhausted, waiting == 1 || (waiting == 2 && looks > 0), "{waiting} jobs");
-            let nodes = found.effort.nodes;
+            let schedule = GoalSearch::default().run(&task, &limit_settings, Some(&watch));
+            assert!(schedule.exhausted || watch.0.into_inner() == 0);
+            assert_eq!(schedule.exhausted, waiting == 1 || (waiting == 2 && looks > 0), "{waiting} jobs");
+            let nodes = schedule.effort.nodes;
             assert!(nodes * (waiting as u64 + 2) <= 5 * (1 << 14), "{waiting} jobs: {nodes} nodes, {looks} looks");
             // A job that was not placed has no start; the path is the beginning of the heuristic
             // path.
-            let placed = found.starts.iter().filter(|&&start| start < i64::MAX).count();
-            assert_eq!(placed, found.path.len());
-            assert_eq!(placed == waiting as usize, !found.values.is_empty());
-            assert!(placed > 0 && placed as u64 <= nodes);
+            let start_count = schedule.starts.iter().filter(|&&start| start < i64::MAX).count();
+            assert_eq!(start_count, schedule.path.len());
+            assert_eq!(start_count == waiting as usize, !schedule.values.is_empty());
+            assert!(start_count > 0 && start_count as u64 <= nodes);
         }
     }
     let watch = Looks(AtomicU32::new(0));
-    let unlimited = settings(GoalObjective::default());
-    let found = GoalSearch::default().run(&four(), &GoalSettings { prune: Prune::Never, ..unlimited }, Some(&watch));
-    assert!(found.exhausted);
+    let free_settings = settings(GoalObjective::default());
+    let schedule =
+        GoalSearch::default().run(&four(), &GoalSettings { prune: Prune::Never, ..free_settings }, Some(&watch));
+    assert!(schedule.exhausted);
 }
 
 proptest! {
@@ -548,16 +549,16 @@ proptest! {
     fn threads_change_nothing((task, _) in moments(40), (settings, _) in goals(), limit in 8_000u64..60_000, few in 2u32..9) {
         let mut search = GoalSearch::default();
         let settings = GoalSettings { nodes: Some(limit), ..settings };
-        let one = search.run(&task, &settings, None);
+        let single = search.run(&task, &settings, None);
         for threads in [2, few] {
             let many = search.run(&task, &GoalSettings { threads, ..settings.clone() }, None);
-            prop_assert_eq!(&many, &one, "{} threads", threads);
+            prop_assert_eq!(&many, &single, "{} threads", threads);
         }
         let beyond = GoalSettings { local: 30, prune: Prune::Beside, ..settings };
-        let one = search.run(&task, &beyond, None);
+        let single = search.run(&task, &beyond, None);
         for threads in [2, few] {
             let many = search.run(&task, &GoalSettings { threads, ..beyond.clone() }, None);
-            prop_assert_eq!(&many, &one, "{} threads", threads);
+            prop_assert_eq!(&many, &single, "{} threads", threads);
         }
     }
 }
@@ -568,12 +569,12 @@ fn on_any_threads(n: usize, limit: u64) -> FoundSchedule {
     let task = one_at_a_time(&vec![100; n]);
     let settings =
         GoalSettings { branching: Branching::Fcfs, prune: Prune::Never, ..settings(GoalObjective::default()) };
-    let [one, two, three] = [1, 2, 3].map(|threads| {
+    let [single, two, three] = [1, 2, 3].map(|threads| {
         GoalSearch::default().run(&task, &GoalSettings { nodes: Some(limit), threads, ..settings.clone() }, None)
     });
-    assert_eq!(one, two);
-    assert_eq!(one, three);
-    one
+    assert_eq!(single, two);
+    assert_eq!(single, three);
+    single
 }
 
 /// Nodes of an iteration of DDS for `n` jobs: all there are above the depth of the iteration, there
@@ -581,8 +582,8 @@ fn on_any_threads(n: usize, limit: u64) -> FoundSchedule {
 /// nothing with the last one before.
 fn nodes_of_dds(n: u64, iteration: u64) -> u64 {
     let at = |depth: u64| (n - depth + 1..=n).product::<u64>();
-    let (above, left) = ((1..iteration).map(at).sum::<u64>(), n - iteration);
-    above + at(iteration - 1) * left * (1 + left)
+    let (above, rest) = ((1..iteration).map(at).sum::<u64>(), n - iteration);
+    above + at(iteration - 1) * rest * (1 + rest)
 }
 
 /// Limits where a subtree ends, or where a path ends, or just before or behind that, so large that
@@ -597,8 +598,8 @@ fn threads_stop_at_the_same_node() {
         [(20, 0, 0), (20, 1, 0), (21, 0, 0), (21, 21, 0), (21, 22, 1), (21, 42, 1), (21, 43, 2)]
     {
         let limit = first + subtrees * below + more;
-        let found = on_any_threads(22, limit);
-        let effort = (found.effort.nodes, found.effort.paths, found.exhausted);
+        let schedule = on_any_threads(22, limit);
+        let effort = (schedule.effort.nodes, schedule.effort.paths, schedule.exhausted);
         assert_eq!(effort, (limit, 22 + subtrees * 20 + paths, false), "{subtrees} subtrees and {more} nodes");
     }
 }
@@ -609,6 +610,6 @@ fn threads_stop_at_the_same_node() {
 fn threads_do_not_take_a_subtree_for_the_tree() {
     let before = 8 + (1..7).map(|iteration| nodes_of_dds(8, iteration)).sum::<u64>();
     let limit = before + nodes_of_dds(8, 7) / 8;
-    let found = on_any_threads(8, limit);
-    assert_eq!((found.effort.nodes, found.exhausted), (limit, false));
+    let schedule = on_any_threads(8, limit);
+    assert_eq!((schedule.effort.nodes, schedule.exhausted), (limit, false));
 }

@@ -25,7 +25,7 @@ fn near(number: f64, expected: f64) -> bool {
 /// The table of the procedure, to its last digit: sums, θ, s, ν, change, interval, p.
 #[test]
 fn examples_by_hand() {
-    let doubled: Vec<f64> = A_OLD.iter().map(|x| 2.0 * x).collect();
+    let doubles: Vec<f64> = A_OLD.iter().map(|x| 2.0 * x).collect();
     let and_five: Vec<f64> = A_NEW.iter().map(|y| 2.0 * y + 5.0).collect();
     let a = || case(&A_OLD, &A_NEW);
     let thirteen = (
@@ -43,7 +43,7 @@ fn examples_by_hand() {
         ("A", vec![a()], [0.027_615, 0.023_316, 4.5, 0.028, -0.033_795, 0.093_747, 0.295_014]),
         (
             "A and another",
-            vec![a(), case(&doubled, &and_five)],
+            vec![a(), case(&doubles, &and_five)],
             [0.082_818, 0.023_656, 4.5, 0.086_344, 0.020_119, 0.156_869, 0.020_522],
         ),
     ] {
@@ -84,24 +84,24 @@ fn verdicts_by_hand() {
     // One week holds nearly all: nothing can be said of the size, the direction is decided.
     let (mut old, mut new) = (vec![1.0; 8], vec![2.0; 8]);
     (old[7], new[7]) = (900.0, 901.0);
-    let (dominated, verdict) = judge(&old, &new);
-    assert_eq!((verdict, dominated.says_nothing(0.95)), (DifferenceVerdict::Longer, true));
-    assert!(dominated.p_value().is_some_and(|p| (p - 0.989_114).abs() < 1e-6));
+    let (peak_difference, verdict) = judge(&old, &new);
+    assert_eq!((verdict, peak_difference.says_nothing(0.95)), (DifferenceVerdict::Longer, true));
+    assert!(peak_difference.p_value().is_some_and(|p| (p - 0.989_114).abs() < 1e-6));
     // Seven such weeks are only counted.
     assert_eq!(judge(&old[1..], &new[1..]).1, DifferenceVerdict::Unclear);
     // ±2 % in every week, one way and the other.
     let near: Vec<f64> = A_OLD.iter().enumerate().map(|(k, x)| x * if k % 2 == 0 { 1.004 } else { 0.997 }).collect();
     assert_eq!(judge(&A_OLD, &near).1, DifferenceVerdict::Alike);
     // Nothing is left: −100 % exactly. Nothing was before: no ratio, unless the signs decide.
-    let (gone, verdict) = judge(&A_OLD, &[0.0; 12]);
-    assert_eq!((gone.change_interval(0.95), verdict), (Some((-1.0, -1.0)), DifferenceVerdict::Shorter));
-    let (begun, verdict) = judge(&[0.0; 12], &A_OLD);
-    assert_eq!((begun.estimate, verdict), (Err(NoEstimate::NoRatio), DifferenceVerdict::Longer));
+    let (to_zero, verdict) = judge(&A_OLD, &[0.0; 12]);
+    assert_eq!((to_zero.change_interval(0.95), verdict), (Some((-1.0, -1.0)), DifferenceVerdict::Shorter));
+    let (from_zero, verdict) = judge(&[0.0; 12], &A_OLD);
+    assert_eq!((from_zero.estimate, verdict), (Err(NoEstimate::NoRatio), DifferenceVerdict::Longer));
     assert_eq!(judge(&[0.0; 6], &A_OLD[..6]).1, DifferenceVerdict::NoRatio);
     assert_eq!(judge(&A_OLD[..3], &A_NEW[..3]).0.estimate, Err(NoEstimate::TooFew));
-    let one = |value: f64| [0.0, 0.0, 0.0, value, 0.0, 0.0];
-    assert_eq!(judge(&one(5.0), &one(7.0)).0.estimate, Err(NoEstimate::OneBlock));
-    assert_eq!(judge(&one(5.0), &[0.0; 6]).0.estimate, Err(NoEstimate::OneBlock));
+    let single_block = |value: f64| [0.0, 0.0, 0.0, value, 0.0, 0.0];
+    assert_eq!(judge(&single_block(5.0), &single_block(7.0)).0.estimate, Err(NoEstimate::OneBlock));
+    assert_eq!(judge(&single_block(5.0), &[0.0; 6]).0.estimate, Err(NoEstimate::OneBlock));
 }
 
 /// Twenty weeks in ten blocks of two, 10 and 10 before. Each block is longer, by 1 or by 40, though
@@ -117,16 +117,16 @@ fn every_block_to_one_side_decides_in_a_family() {
     }
     (new[18], new[19]) = (30.0, 30.0);
     let (difference, _) = judge(&old, &new);
-    let corrected = difference.p_value().map(|p| (7.0 * p).min(1.0));
-    assert!(corrected > Some(0.05), "{corrected:?}");
+    let family_p = difference.p_value().map(|p| (7.0 * p).min(1.0));
+    assert!(family_p > Some(0.05), "{family_p:?}");
     assert_eq!((difference.signs.longer, difference.signs.shorter), (17, 3));
     assert_eq!((difference.block_signs.longer, difference.block_signs.shorter), (10, 0));
     assert!(near(difference.block_signs.chance_probability(), 1.0 / 512.0));
-    assert_eq!(difference.judge_difference(corrected, 0.95, 7), DifferenceVerdict::Longer);
-    assert_eq!(difference.judge_difference(corrected, 0.95, 25), DifferenceVerdict::Longer);
-    assert_eq!(difference.judge_difference(corrected, 0.95, 26), DifferenceVerdict::Unclear);
+    assert_eq!(difference.judge_difference(family_p, 0.95, 7), DifferenceVerdict::Longer);
+    assert_eq!(difference.judge_difference(family_p, 0.95, 25), DifferenceVerdict::Longer);
+    assert_eq!(difference.judge_difference(family_p, 0.95, 26), DifferenceVerdict::Unclear);
     new[3] = 11.9;
-    assert_eq!(judge(&old, &new).0.judge_difference(corrected, 0.95, 7), DifferenceVerdict::Unclear);
+    assert_eq!(judge(&old, &new).0.judge_difference(family_p, 0.95, 7), DifferenceVerdict::Unclear);
 }
 
 /// Ten windows by hand: logarithms ±ln 2 and 0 by turns with mean 0; and of several logs.
@@ -142,10 +142,10 @@ fn windows_and_logs_by_hand() {
     // A window without waits has no logarithm: windows are blocks.
     let zero = Estimate::of_windows(&[case(&[1.0, 2.0, 3.0, 4.0, 0.0], &[2.0, 2.0, 3.0, 5.0, 0.0])]).expect("five");
     assert_eq!(zero.basis, EstimateBasis::Blocks { blocks: 5, units: 5 });
-    let one = Estimate::of_log(&[case(&A_OLD, &A_NEW)]).expect("A");
-    let two = Estimate::of_logs(&[(one.logarithm, Some(one)), (one.logarithm, Some(one))]).expect("two");
-    assert!(near(two.error, one.error / 2.0_f64.sqrt()) && near(two.freedom, 9.0), "{two:?}");
-    assert_eq!(Estimate::of_logs(&[(0.1, None), (one.logarithm, Some(one))]), Err(NoEstimate::TooFew));
+    let single = Estimate::of_log(&[case(&A_OLD, &A_NEW)]).expect("A");
+    let two = Estimate::of_logs(&[(single.logarithm, Some(single)), (single.logarithm, Some(single))]).expect("two");
+    assert!(near(two.error, single.error / 2.0_f64.sqrt()) && near(two.freedom, 9.0), "{two:?}");
+    assert_eq!(Estimate::of_logs(&[(0.1, None), (single.logarithm, Some(single))]), Err(NoEstimate::TooFew));
     // 0.1, 0.2 and 0.3 need no weeks: s is 0.1 / √3, of two degrees.
     let three = Estimate::of_logs(&[(0.1, None), (0.2, None), (0.3, None)]).expect("three");
     assert!(near(three.error, 0.1 / 3.0_f64.sqrt()) && three.freedom == 2.0 && near(three.logarithm, 0.2));
@@ -156,9 +156,9 @@ fn windows_and_logs_by_hand() {
 #[test]
 fn functions_take_the_same_steps() {
     let whole = Estimate::of_log(&[case(&A_OLD, &A_NEW)]).expect("A");
-    let ratio = |left: Option<&std::ops::Range<usize>>| {
+    let ratio = |gap: Option<&std::ops::Range<usize>>| {
         let sum = |values: &[f64]| -> f64 {
-            values.iter().enumerate().filter(|(k, _)| !left.is_some_and(|left| left.contains(k))).map(|(_, x)| x).sum()
+            values.iter().enumerate().filter(|(k, _)| !gap.is_some_and(|range| range.contains(k))).map(|(_, x)| x).sum()
         };
         vec![(sum(&A_NEW) / sum(&A_OLD)).ln()]
     };
@@ -208,7 +208,7 @@ fn examples_of_another_implementation() {
     let examples: Vec<GoldenExample> = serde_json::from_str(&text).expect("examples");
     assert!(examples.len() >= 7);
     for example in examples {
-        let cases: Vec<PairedSums> = example.cases.iter().map(|one| case(&one.old, &one.new)).collect();
+        let cases: Vec<PairedSums> = example.cases.iter().map(|entry| case(&entry.old, &entry.new)).collect();
         let estimate = Estimate::of_log(&cases).expect("an estimate");
         let (low, high) = estimate.change_interval(0.95);
         let own = [
@@ -222,8 +222,8 @@ fn examples_of_another_implementation() {
         ];
         let theirs =
             [example.log_ratio, example.se, example.freedom, example.change, example.low, example.high, example.p];
-        for (own, theirs) in own.into_iter().zip(theirs) {
-            assert!((own - theirs).abs() < 0.6e-9, "{}: {own}, not {theirs}", example.name);
+        for (own, reference) in own.into_iter().zip(theirs) {
+            assert!((own - reference).abs() < 0.6e-9, "{}: {own}, not {reference}", example.name);
         }
         let EstimateBasis::Blocks { blocks, .. } = estimate.basis else { panic!("blocks") };
         assert_eq!(blocks, example.blocks, "{}", example.name);
@@ -276,26 +276,26 @@ proptest! {
             weeks.iter().map(|week| PeriodSum { sum: pick(week), count: week.2.round() }).collect()
         };
         let (old, new) = (of(&|week| week.0), of(&|week| week.1));
-        let one = Estimate::of_log(&[PairedSums { old: old.clone(), new: new.clone() }]).expect("positive");
+        let estimate = Estimate::of_log(&[PairedSums { old: old.clone(), new: new.clone() }]).expect("positive");
         let back = Estimate::of_log(&[PairedSums { old: new.clone(), new: old.clone() }]).expect("positive");
         let close = |a: f64, b: f64| (a - b).abs() <= 1e-9 * a.abs().max(b.abs()).max(1.0);
-        prop_assert!(close((1.0 + one.relative_change()) * (1.0 + back.relative_change()), 1.0));
-        let ((low, high), (back_low, back_high)) = (one.change_interval(0.95), back.change_interval(0.95));
+        prop_assert!(close((1.0 + estimate.relative_change()) * (1.0 + back.relative_change()), 1.0));
+        let ((low, high), (back_low, back_high)) = (estimate.change_interval(0.95), back.change_interval(0.95));
         prop_assert!(close((1.0 + low).ln() + (1.0 + back_high).ln(), 0.0), "{low} {back_high}");
         prop_assert!(close((1.0 + high).ln() + (1.0 + back_low).ln(), 0.0));
-        prop_assert!(-1.0 <= low && low <= one.relative_change() && one.relative_change() <= high);
+        prop_assert!(-1.0 <= low && low <= estimate.relative_change() && estimate.relative_change() <= high);
         // An interval at confidence 1 − p just reaches no change.
-        let p = one.p_value();
+        let p = estimate.p_value();
         if (0.001..0.999).contains(&p) {
-            let (low, high) = one.change_interval(1.0 - p);
+            let (low, high) = estimate.change_interval(1.0 - p);
             prop_assert!(low.abs().min(high.abs()) < 1e-6, "{low} {high}");
         }
-        let scaled = |sums: &[PeriodSum]| sums.iter().map(|s| PeriodSum { sum: s.sum * factor, ..*s }).collect::<Vec<_>>();
-        let other = Estimate::of_log(&[PairedSums { old: scaled(&old), new: scaled(&new) }]).expect("positive");
-        prop_assert!(close(one.logarithm, other.logarithm) && close(one.error, other.error));
+        let scale = |sums: &[PeriodSum]| sums.iter().map(|s| PeriodSum { sum: s.sum * factor, ..*s }).collect::<Vec<_>>();
+        let second = Estimate::of_log(&[PairedSums { old: scale(&old), new: scale(&new) }]).expect("positive");
+        prop_assert!(close(estimate.logarithm, second.logarithm) && close(estimate.error, second.error));
         let pair = || PairedSums { old: old.clone(), new: new.clone() };
         let twice = Estimate::of_log(&[pair(), pair()]).expect("positive");
-        prop_assert!(close(one.logarithm, twice.logarithm) && close(one.error, twice.error) && one.freedom == twice.freedom);
+        prop_assert!(close(estimate.logarithm, twice.logarithm) && close(estimate.error, twice.error) && estimate.freedom == twice.freedom);
         let windows = Estimate::of_windows(&[pair()]).expect("positive");
         prop_assert_eq!(windows.basis, EstimateBasis::Windows(weeks.len()));
     }

@@ -60,13 +60,13 @@ impl Cluster {
 
     /// All that has happened by `now`, and what the policy makes of it.
     fn look(&mut self, now: i64, come: &[(i64, u32, i64, i64)]) {
-        let ended: Vec<u32> = self
+        let end_ids: Vec<u32> = self
             .running
             .iter()
             .filter(|&(&id, since)| since + self.run[id as usize] <= now)
             .map(|(&id, _)| id)
             .collect();
-        for id in ended {
+        for id in end_ids {
             self.running.remove(&id);
             assert!(self.session.end_job(Time(now), JobId(id)));
             self.done += 1;
@@ -91,8 +91,8 @@ impl Cluster {
                 _ => {}
             }
         }
-        let used: u32 = self.running.keys().map(|&id| self.procs[id as usize]).sum();
-        assert_eq!(used + self.session.free_processors(), PROCS);
+        let busy_procs: u32 = self.running.keys().map(|&id| self.procs[id as usize]).sum();
+        assert_eq!(busy_procs + self.session.free_processors(), PROCS);
     }
 }
 
@@ -251,10 +251,10 @@ fn a_session_restored_after_a_wake_up_decides() {
     }
     s.end_job(Time(10), JobId(0));
     assert!(s.expire_due(Time(10)));
-    let mut restored = session("conservative");
-    restored.load(&s.save().expect("saved")).expect("loaded");
-    assert_eq!(restored.save().expect("saved"), s.save().expect("saved"));
-    assert_eq!((starts(&mut restored, 10), starts(&mut s, 10)), (vec![1], vec![1]));
+    let mut copy = session("conservative");
+    copy.load(&s.save().expect("saved")).expect("loaded");
+    assert_eq!(copy.save().expect("saved"), s.save().expect("saved"));
+    assert_eq!((starts(&mut copy, 10), starts(&mut s, 10)), (vec![1], vec![1]));
 }
 
 /// Says one thing of every job.

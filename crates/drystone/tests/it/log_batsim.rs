@@ -56,7 +56,7 @@ fn a_workload_is_read_as_a_log() {
 
 #[test]
 fn what_cannot_be_is_refused_with_the_place() {
-    for (find, put, part) in [
+    for (find, replacement, part) in [
         ("\"res\": 4", "\"res\": 0", "log: job \"w0!7\": `res` is `0`; expected a number above 0"),
         ("\"subtime\": 0", "\"subtime\": \"soon\"", "job 1: `subtime` is `\"soon\"`; expected seconds"),
         ("\"profile\": \"short\"", "\"profile\": \"shrot\"", "there is no profile `shrot`"),
@@ -67,9 +67,9 @@ fn what_cannot_be_is_refused_with_the_place() {
         ("\"jobs\"", "\"jods\"", "has `jobs`, a list"),
         ("\"res\": 2,", "\"res\": 2,,", "log:6: no JSON"),
     ] {
-        let text = WORKLOAD.replacen(find, put, 1);
+        let text = WORKLOAD.replacen(find, replacement, 1);
         assert_ne!(text, WORKLOAD, "{find}");
-        let error = read(&text, None).expect_err(put).to_string();
+        let error = read(&text, None).expect_err(replacement).to_string();
         assert!(error.contains(part), "{error}");
     }
     // Accounting as JSON is no workload of Batsim.
@@ -109,8 +109,8 @@ fn a_workload_comes_back_as_it_was() {
     let again = read(&String::from_utf8(text).expect("text"), None).expect("a workload").workload;
     assert_eq!(again.machine(), workload.machine());
     let facts = |workload: &Workload| -> Vec<_> {
-        let both = workload.jobs().iter().zip(workload.truth());
-        both.map(|(j, t)| (j.submit, j.procs, j.estimate, j.user, j.queue, t.run, t.number)).collect()
+        let pairs = workload.jobs().iter().zip(workload.truth());
+        pairs.map(|(j, t)| (j.submit, j.procs, j.estimate, j.user, j.queue, t.run, t.number)).collect()
     };
     assert_eq!(facts(&again), facts(&workload));
     let lacking = SwfRecord { run: (-1).into(), ..records(&workload)[0] };
@@ -134,10 +134,10 @@ fn a_schedule_comes_back_as_it_was() {
     let facts: Vec<_> =
         again.records.iter().map(|r| (r.number, r.submit.round(), r.wait.round(), r.run.round())).collect();
     let mut expected: Vec<_> = rows.iter().map(|r| (r.number, r.submit.0, r.wait().0, r.ran.0)).collect();
-    let mut found = facts;
-    found.sort_unstable();
+    let mut actual = facts;
+    actual.sort_unstable();
     expected.sort_unstable();
-    assert_eq!(found, expected);
+    assert_eq!(actual, expected);
 }
 
 proptest! {
@@ -177,8 +177,8 @@ proptest! {
         for (a, row) in rows.iter().enumerate() {
             let set = places[a].as_ref().expect("there is room");
             prop_assert_eq!(set.len(), row.procs);
-            for (b, other) in rows.iter().enumerate().skip(a + 1) {
-                let together = row.start < other.end && other.start < row.end;
+            for (b, second) in rows.iter().enumerate().skip(a + 1) {
+                let together = row.start < second.end && second.start < row.end;
                 if together {
                     prop_assert!(set.is_disjoint(places[b].as_ref().expect("there is room")));
                 }

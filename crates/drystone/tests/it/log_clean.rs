@@ -26,8 +26,8 @@ fn good(lines: &[[i64; 7]], options: CleaningOptions) -> LoadedLog {
 }
 
 /// Number, submit, run, processors, estimate of every job.
-fn jobs(loaded: &LoadedLog) -> Vec<(i64, i64, i64, u32, i64)> {
-    let w = &loaded.workload;
+fn jobs(log: &LoadedLog) -> Vec<(i64, i64, i64, u32, i64)> {
+    let w = &log.workload;
     w.jobs().iter().zip(w.truth()).map(|(j, t)| (t.number, j.submit.0, t.run.0, j.procs, j.estimate.0)).collect()
 }
 
@@ -39,7 +39,7 @@ fn counts(audit: &Audit) -> Vec<(CleaningRule, u64)> {
 fn each_size_field_means_what_it_says() {
     // Allocated and requested: both, only allocated, only requested, none.
     let lines = [[1, 0, 5, 4, 2, 9, 1], [2, 1, 5, 3, -1, 9, 1], [3, 2, 5, 0, 6, 9, 1], [4, 3, 5, -1, 0, 9, 1]];
-    for (size, procs, others) in [
+    for (size, procs, touch_count) in [
         (SizeField::Requested, vec![2, 3, 6], 1),
         (SizeField::Allocated, vec![4, 3, 6], 1),
         (SizeField::RequestedOnly, vec![2, 6], 0),
@@ -47,12 +47,12 @@ fn each_size_field_means_what_it_says() {
         (SizeField::Larger, vec![4, 3, 6], 0),
         (SizeField::Smaller, vec![2, 3, 6], 1),
     ] {
-        let loaded = good(&lines, CleaningOptions { size, ..CleaningOptions::default() });
-        assert_eq!(jobs(&loaded).iter().map(|j| j.3).collect::<Vec<_>>(), procs, "{size}");
-        let audit = &loaded.audit;
+        let log = good(&lines, CleaningOptions { size, ..CleaningOptions::default() });
+        assert_eq!(jobs(&log).iter().map(|j| j.3).collect::<Vec<_>>(), procs, "{size}");
+        let audit = &log.audit;
         assert_eq!(audit.count_touched(CleaningRule::NoProcessors), 4 - procs.len() as u64, "{size}");
         if !matches!(size, SizeField::Larger | SizeField::Smaller) {
-            assert_eq!(audit.count_touched(CleaningRule::OtherSizeField), others, "{size}");
+            assert_eq!(audit.count_touched(CleaningRule::OtherSizeField), touch_count, "{size}");
         }
     }
 }
@@ -67,10 +67,10 @@ fn overrun_decides_on_run_times_and_estimates() {
         (Overrun::Raise, [(5, 9), (9, 9), (12, 12), (7, 7)], (CleaningRule::RaisedEstimate, 1)),
         (Overrun::Exact, [(5, 5), (9, 9), (12, 12), (7, 7)], (CleaningRule::ExactEstimate, 2)),
     ] {
-        let loaded = good(&lines, CleaningOptions { overrun, ..CleaningOptions::default() });
-        let times: Vec<_> = jobs(&loaded).iter().map(|j| (j.2, j.4)).collect();
+        let log = good(&lines, CleaningOptions { overrun, ..CleaningOptions::default() });
+        let times: Vec<_> = jobs(&log).iter().map(|j| (j.2, j.4)).collect();
         assert_eq!(times, expected, "{overrun}");
-        assert_eq!(counts(&loaded.audit), [(CleaningRule::GuessedEstimate, 1), rule], "{overrun}");
+        assert_eq!(counts(&log.audit), [(CleaningRule::GuessedEstimate, 1), rule], "{overrun}");
     }
 }
 
@@ -82,13 +82,14 @@ fn a_missing_estimate_is_what_the_options_say() {
         (MissingEstimate::RunMin1, vec![1, 7]),
         (MissingEstimate::Seconds(Span(86_400)), vec![86_400, 86_400]),
     ] {
-        let loaded = good(&lines, CleaningOptions { missing_estimate: missing, ..CleaningOptions::default() });
-        assert_eq!(jobs(&loaded).iter().map(|j| j.4).collect::<Vec<_>>(), estimates, "{missing}");
-        assert_eq!(counts(&loaded.audit), [(CleaningRule::GuessedEstimate, 2)]);
+        let log = good(&lines, CleaningOptions { missing_estimate: missing, ..CleaningOptions::default() });
+        assert_eq!(jobs(&log).iter().map(|j| j.4).collect::<Vec<_>>(), estimates, "{missing}");
+        assert_eq!(counts(&log.audit), [(CleaningRule::GuessedEstimate, 2)]);
     }
-    let all = [lines[0], lines[1], [3, 0, 1, 1, 1, 1, 1]];
-    let loaded = good(&all, CleaningOptions { missing_estimate: MissingEstimate::Drop, ..CleaningOptions::default() });
-    assert_eq!(counts(&loaded.audit), [(CleaningRule::NoEstimate, 2)]);
+    let more_lines = [lines[0], lines[1], [3, 0, 1, 1, 1, 1, 1]];
+    let log =
+        good(&more_lines, CleaningOptions { missing_estimate: MissingEstimate::Drop, ..CleaningOptions::default() });
+    assert_eq!(counts(&log.audit), [(CleaningRule::NoEstimate, 2)]);
 }
 
 #[test]
@@ -103,8 +104,8 @@ fn records_are_dropped_by_the_first_rule_that_says_so() {
     ];
     let default = good(&lines, CleaningOptions::default());
     assert_eq!(jobs(&default).iter().map(|j| j.0).collect::<Vec<_>>(), [1, 3, 5, 6]);
-    let kept = (CleaningRule::KeptNegativeSubmit, 1);
-    assert_eq!(counts(&default.audit), [(CleaningRule::NegativeRun, 1), (CleaningRule::TooWide, 1), kept]);
+    let rule = (CleaningRule::KeptNegativeSubmit, 1);
+    assert_eq!(counts(&default.audit), [(CleaningRule::NegativeRun, 1), (CleaningRule::TooWide, 1), rule]);
     // A missing submit is also one.
     let missing = good(&[[1, -1, 3, 1, 1, 9, 1]], CleaningOptions { list: true, ..CleaningOptions::default() });
     let mut csv = Vec::new();
@@ -130,8 +131,8 @@ fn records_are_dropped_by_the_first_rule_that_says_so() {
          too-wide,dropped,5,4,8,11,,\n\
          too-wide,dropped,6,5,5,11,,\n"
     );
-    let zeroed = good(&lines, CleaningOptions { negative_run: NegativeRun::Zero, ..CleaningOptions::default() });
-    assert_eq!(jobs(&zeroed)[1], (2, 0, 0, 1, 9));
+    let zero_log = good(&lines, CleaningOptions { negative_run: NegativeRun::Zero, ..CleaningOptions::default() });
+    assert_eq!(jobs(&zero_log)[1], (2, 0, 0, 1, 9));
     let error = load(TEN, &lines, &CleaningOptions { too_wide: TooWide::Error, ..CleaningOptions::default() });
     assert_eq!(
         error.expect_err("too wide").to_string(),
@@ -164,10 +165,10 @@ fn repeated_numbers_are_counted_dropped_or_refused() {
 #[test]
 fn parts_of_a_checkpointed_job_do_not_count_twice() {
     let lines = [[1, 0, 30, 1, 1, 40, 1], [1, -1, 10, 1, 1, 40, 2], [1, -1, 20, 1, 1, 40, 3], [2, 5, 30, 1, 1, 40, 2]];
-    let loaded = good(&lines, CleaningOptions::default());
-    assert_eq!(jobs(&loaded).iter().map(|j| (j.0, j.2)).collect::<Vec<_>>(), [(1, 30), (2, 30)]);
-    assert_eq!(loaded.workload.truth()[1].status, LogStatus::Partial);
-    assert_eq!(counts(&loaded.audit), [(CleaningRule::PartialExecution, 2)]);
+    let log = good(&lines, CleaningOptions::default());
+    assert_eq!(jobs(&log).iter().map(|j| (j.0, j.2)).collect::<Vec<_>>(), [(1, 30), (2, 30)]);
+    assert_eq!(log.workload.truth()[1].status, LogStatus::Partial);
+    assert_eq!(counts(&log.audit), [(CleaningRule::PartialExecution, 2)]);
 }
 
 /// Without a record of the whole the parts are the job: 10 + 20 + 30 s, completed by status 3. Job
@@ -185,12 +186,12 @@ fn parts_without_a_whole_are_joined() {
         [3, 6, 9, 1, 1, 40, 2],
         [4, 7, 5, 1, 1, 40, 1],
     ];
-    let loaded = good(&lines, CleaningOptions::default());
-    assert_eq!(jobs(&loaded).iter().map(|j| (j.0, j.2)).collect::<Vec<_>>(), [(1, 60), (2, 15), (3, 9), (4, 5)]);
-    let status: Vec<LogStatus> = loaded.workload.truth().iter().map(|truth| truth.status).collect();
+    let log = good(&lines, CleaningOptions::default());
+    assert_eq!(jobs(&log).iter().map(|j| (j.0, j.2)).collect::<Vec<_>>(), [(1, 60), (2, 15), (3, 9), (4, 5)]);
+    let status: Vec<LogStatus> = log.workload.truth().iter().map(|truth| truth.status).collect();
     assert_eq!(status, [LogStatus::Completed, LogStatus::Failed, LogStatus::Partial, LogStatus::Completed]);
     // Job 1 outlives its estimate only as a whole.
-    assert_eq!(counts(&loaded.audit), [(CleaningRule::JoinedExecution, 4), (CleaningRule::RunsOn, 1)]);
+    assert_eq!(counts(&log.audit), [(CleaningRule::JoinedExecution, 4), (CleaningRule::RunsOn, 1)]);
     // A log may end with a part.
     let last = good(&lines[..2], CleaningOptions::default());
     assert_eq!(jobs(&last).iter().map(|j| (j.0, j.2)).collect::<Vec<_>>(), [(1, 30)]);
@@ -213,15 +214,15 @@ fn jobs_are_sorted_taken_scaled_and_shifted_in_this_order() {
         list: true,
         ..CleaningOptions::default()
     };
-    let loaded = load("; MaxProcs: 10\n; UnixStartTime: 1000\n", &lines, &options).expect("a good log");
+    let log = load("; MaxProcs: 10\n; UnixStartTime: 1000\n", &lines, &options).expect("a good log");
     // 33/1.1 = 30, 99/1.1 = 90, ⌊100/1.1⌋ = 90; then 30 becomes 0.
-    let submits: Vec<_> = jobs(&loaded).iter().map(|j| (j.0, j.1)).collect();
+    let submits: Vec<_> = jobs(&log).iter().map(|j| (j.0, j.1)).collect();
     assert_eq!(submits, [(2, 0), (4, 0), (5, 60), (1, 60)]);
-    assert_eq!(loaded.workload.provenance.unix_start, Some(1030));
-    let records: Vec<_> = loaded.records.iter().flatten().map(|r| r.number).collect();
+    assert_eq!(log.workload.provenance.unix_start, Some(1030));
+    let records: Vec<_> = log.records.iter().flatten().map(|r| r.number).collect();
     assert_eq!(records, [2, 4, 5, 1]);
-    assert_eq!(counts(&loaded.audit), [(CleaningRule::OutOfOrder, 3), (CleaningRule::NotTaken, 1)]);
-    assert_eq!(loaded.audit.entries.iter().map(|e| e.number).collect::<Vec<_>>(), [2, 4, 5, 3]);
+    assert_eq!(counts(&log.audit), [(CleaningRule::OutOfOrder, 3), (CleaningRule::NotTaken, 1)]);
+    assert_eq!(log.audit.entries.iter().map(|e| e.number).collect::<Vec<_>>(), [2, 4, 5, 3]);
 }
 
 #[test]
@@ -239,11 +240,11 @@ fn the_machine_is_the_given_one_else_processors_else_nodes() {
         other => panic!("{other:?}"),
     };
     assert!(unknown(";\n").contains("nor MaxNodes above 0, so the machine's size is unknown; give it"));
-    for (header, said) in [
+    for (header, message) in [
         ("; MaxProcs: 1,152\n", "above 0 in plain digits (MaxProcs is `1,152`), so"),
         ("; MaxProcs: many\n; MaxNodes: -1\n", "(MaxProcs is `many`, MaxNodes is `-1`), so"),
     ] {
-        assert!(unknown(header).contains(said), "{}", unknown(header));
+        assert!(unknown(header).contains(message), "{}", unknown(header));
     }
     assert!(matches!(size(";\n", Some(0)), Err(LogError::BadMachine { .. })));
     assert!(matches!(size("; MaxProcs: 99999999999\n", None), Err(LogError::BadMachine { .. })));
@@ -263,11 +264,11 @@ fn nothing_left_says_why() {
 fn fractions_are_rounded_and_large_ids_forgotten_both_counted() {
     let text = "; MaxProcs: 10\n1 0.5 0 9.4 1 -1 -1 1 20.5 -1 1 4294967296 1 1 1 1 -1 -1\n";
     let source = LogFile { bytes: Box::new(text.as_bytes()), name: "toy.swf".into() };
-    let loaded = log::load_from(source, "toy", &CleaningOptions::default()).expect("a good log");
-    assert_eq!(jobs(&loaded), [(1, 1, 9, 1, 21)]);
-    assert_eq!(loaded.workload.jobs()[0].user, -1);
+    let log = log::load_from(source, "toy", &CleaningOptions::default()).expect("a good log");
+    assert_eq!(jobs(&log), [(1, 1, 9, 1, 21)]);
+    assert_eq!(log.workload.jobs()[0].user, -1);
     assert_eq!(
-        counts(&loaded.audit),
+        counts(&log.audit),
         [(CleaningRule::RoundedTime, 1), (CleaningRule::IdOutOfRange, 1)],
         "records, not values"
     );
@@ -281,10 +282,10 @@ fn lenient_reading_is_accounted_for() {
         log::load_from(source, "toy", &CleaningOptions { lenient, ..CleaningOptions::default() })
     };
     assert!(matches!(load(false), Err(LogError::Malformed { .. })));
-    let loaded = load(true).expect("one good line");
-    assert_eq!(counts(&loaded.audit), [(CleaningRule::MalformedLine, 1)]);
+    let log = load(true).expect("one good line");
+    assert_eq!(counts(&log.audit), [(CleaningRule::MalformedLine, 1)]);
     let mut csv = Vec::new();
-    loaded.audit.write_csv(&mut csv).expect("memory takes all");
+    log.audit.write_csv(&mut csv).expect("memory takes all");
     assert_eq!(
         String::from_utf8(csv).expect("text").lines().nth(1),
         Some(
@@ -309,9 +310,9 @@ fn studies_set_what_the_papers_did() {
             "duplicates",
             "overrun",
         ];
-        let mut all = vec![format!("as={as_}"), "procs=100".to_string()];
-        all.extend(names.iter().zip(rest).map(|(name, value)| format!("{name}={value}")));
-        all
+        let mut words = vec![format!("as={as_}"), "procs=100".to_string()];
+        words.extend(names.iter().zip(rest).map(|(name, value)| format!("{name}={value}")));
+        words
     };
     assert_eq!(
         settings(CleaningStudy::Tsafrir2007),
@@ -342,8 +343,8 @@ fn studies_set_what_the_papers_did() {
         expect("rlscheduler2020", ["larger", "run", "drop", "ten", "keep", "drop", "keep", "run-on"])
     );
     for study in CleaningStudy::ALL {
-        let trimmed = study.trim_rule() == Trim::Tsafrir;
-        assert_eq!(trimmed, study == CleaningStudy::Tsafrir2007);
+        let is_trim = study.trim_rule() == Trim::Tsafrir;
+        assert_eq!(is_trim, study == CleaningStudy::Tsafrir2007);
     }
 }
 
@@ -352,14 +353,15 @@ fn studies_set_what_the_papers_did() {
 #[test]
 fn the_f_model_replaces_estimates() {
     let lines: Vec<[i64; 7]> = (0..20_000).map(|i| [i + 1, i, 1_000 + i, 1, 1, 90_000, 1]).collect();
-    let cleaned = |options: CleaningOptions| good(&lines, options).workload;
+    let clean = |options: CleaningOptions| good(&lines, options).workload;
     let missing_estimate = "uniform(2)".parse().expect("a rule");
-    let kept = cleaned(CleaningOptions { missing_estimate, ..CleaningOptions::default() });
-    assert!(kept.jobs().iter().all(|job| job.estimate == Span(90_000)), "no estimate is missing");
-    let replaced = cleaned(CleaningOptions { missing_estimate, replace_estimates: true, ..CleaningOptions::default() });
-    let both = || replaced.jobs().iter().zip(replaced.truth());
-    assert!(both().all(|(job, truth)| job.estimate >= truth.run && job.estimate.0 <= 3 * truth.run.0));
-    let accuracy: f64 = both().map(|(job, truth)| truth.run.as_f64() / job.estimate.as_f64()).sum::<f64>() / 20_000.0;
+    let old_workload = clean(CleaningOptions { missing_estimate, ..CleaningOptions::default() });
+    assert!(old_workload.jobs().iter().all(|job| job.estimate == Span(90_000)), "no estimate is missing");
+    let new_workload =
+        clean(CleaningOptions { missing_estimate, replace_estimates: true, ..CleaningOptions::default() });
+    let pairs = || new_workload.jobs().iter().zip(new_workload.truth());
+    assert!(pairs().all(|(job, truth)| job.estimate >= truth.run && job.estimate.0 <= 3 * truth.run.0));
+    let accuracy: f64 = pairs().map(|(job, truth)| truth.run.as_f64() / job.estimate.as_f64()).sum::<f64>() / 20_000.0;
     // The deviation of one accuracy is below 0.2, so that of the mean is below 0.0015.
     assert!((accuracy - 3_f64.ln() / 2.0).abs() < 0.006, "{accuracy}");
     let exact = CleaningOptions {
@@ -368,7 +370,7 @@ fn the_f_model_replaces_estimates() {
         overrun: Overrun::Exact,
         ..CleaningOptions::default()
     };
-    let exact = cleaned(exact);
+    let exact = clean(exact);
     assert!(exact.jobs().iter().zip(exact.truth()).all(|(job, truth)| job.estimate == truth.run));
     for text in ["uniform(0)", "uniform(2.5)", "factor(1)"] {
         assert_eq!(text.parse::<MissingEstimate>().map(|rule| rule.to_string()), Ok(text.to_string()));

@@ -109,8 +109,8 @@ fn golden(path: &str) -> Option<Vec<(i64, i64)>> {
 }
 
 /// Numbers and submit times of the jobs in a workload.
-fn jobs(loaded: &LoadedLog) -> Vec<(i64, i64)> {
-    let w = &loaded.workload;
+fn jobs(log: &LoadedLog) -> Vec<(i64, i64)> {
+    let w = &log.workload;
     let mut jobs: Vec<_> = w.jobs().iter().zip(w.truth()).map(|(j, t)| (t.number, j.submit.0)).collect();
     jobs.sort_by_key(|(number, submit)| (*submit, *number));
     jobs
@@ -132,22 +132,22 @@ fn presets_produce_the_jobs_that_were_simulated() {
     ];
     for (path, options) in cases {
         let Some(expected) = golden(path) else { return };
-        let Some(loaded) = loaded(KTH, &options) else {
+        let Some(log) = loaded(KTH, &options) else {
             return;
         };
-        assert!(jobs(&loaded) == expected, "{path}: other jobs");
+        assert!(jobs(&log) == expected, "{path}: other jobs");
     }
 }
 
 #[test]
 fn gaussiers_filter_leaves_as_many_jobs_as_published() {
     for (name, jobs, procs) in [(KTH_RAW, 28_481, 100), (CTC, 77_199, 338)] {
-        let Some(loaded) = loaded(name, &CleaningStudy::Gaussier2015.options()) else {
+        let Some(log) = loaded(name, &CleaningStudy::Gaussier2015.options()) else {
             return;
         };
-        assert_eq!(loaded.workload.len(), jobs, "{name}");
-        assert_eq!(loaded.workload.machine().procs, procs, "{name}");
-        assert_eq!(loaded.audit.dropped_count() + jobs as u64, loaded.audit.records, "{name}");
+        assert_eq!(log.workload.len(), jobs, "{name}");
+        assert_eq!(log.workload.machine().procs, procs, "{name}");
+        assert_eq!(log.audit.dropped_count() + jobs as u64, log.audit.records, "{name}");
     }
 }
 
@@ -168,8 +168,8 @@ fn studies_know_their_machines_and_a_given_size_goes_before() {
         };
         assert_eq!(l.workload.machine().procs, procs, "{name} as {study}");
     }
-    let given = CleaningOptions { procs: Some(340), ..CleaningStudy::Tsafrir2007.options() };
-    let Some(l) = loaded(CTC, &given) else { return };
+    let options = CleaningOptions { procs: Some(340), ..CleaningStudy::Tsafrir2007.options() };
+    let Some(l) = loaded(CTC, &options) else { return };
     assert_eq!(l.workload.machine().procs, 340);
 }
 
@@ -216,14 +216,14 @@ fn talbys_jobs_are_the_listed_ones() {
     let Some(list) = shared("golden/slack/paper.input.csv.gz") else {
         return;
     };
-    let Some(loaded) = loaded(KTH_RAW, &CleaningOptions { records: true, ..CleaningOptions::default() }) else {
+    let Some(log) = loaded(KTH_RAW, &CleaningOptions { records: true, ..CleaningOptions::default() }) else {
         return;
     };
     // job_id,month,submit,procs,declared,run
     let list = String::from_utf8(text(&list)).expect("text");
     let mut expected: Vec<String> = list.lines().skip(1).map(str::to_string).collect();
-    let records = loaded.records.expect("kept");
-    let months = talby1999_months(&loaded.header, &records, KTH_RAW).expect("a calendar");
+    let records = log.records.expect("kept");
+    let months = talby1999_months(&log.header, &records, KTH_RAW).expect("a calendar");
     assert_eq!(months.len(), 12);
     let mut jobs = Vec::new();
     for (month, workload) in &months {
@@ -253,13 +253,13 @@ fn talbys_jobs_are_the_listed_ones() {
 /// below are local midnights computed by hand from that.
 #[test]
 fn kths_months_begin_at_swedish_midnight() {
-    let Some(loaded) = loaded(KTH, &CleaningStudy::Talby1999.options()) else {
+    let Some(log) = loaded(KTH, &CleaningStudy::Talby1999.options()) else {
         return;
     };
-    let start = loaded.workload.provenance.unix_start.expect("a start");
-    let months = calendar_months(&loaded.workload).expect("a calendar");
+    let start = log.workload.provenance.unix_start.expect("a start");
+    let months = calendar_months(&log.workload).expect("a calendar");
     assert_eq!(months.len(), 12);
-    assert_eq!(months.iter().map(|(_, places)| places.len()).sum::<usize>(), loaded.workload.len());
+    assert_eq!(months.iter().map(|(_, places)| places.len()).sum::<usize>(), log.workload.len());
     let midnights = [
         ("1996-09", 841_528_800),
         ("1996-10", 844_120_800),
@@ -277,7 +277,7 @@ fn kths_months_begin_at_swedish_midnight() {
     ];
     for ((month, places), bounds) in months.into_iter().zip(midnights.windows(2)) {
         assert_eq!(month, bounds[0].0);
-        for job in &loaded.workload.jobs()[places] {
+        for job in &log.workload.jobs()[places] {
             assert!((bounds[0].1..bounds[1].1).contains(&(job.submit.0 + start)), "{month}: {job:?}");
         }
     }

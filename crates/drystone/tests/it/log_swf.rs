@@ -92,7 +92,7 @@ fn columns_beyond_the_format_are_counted_and_named_once() {
     assert!(
         reader
             .describe_extra_data()
-            .is_some_and(|said| said.contains("1 record has 1 column beyond") && said.contains("words"))
+            .is_some_and(|remark| remark.contains("1 record has 1 column beyond") && remark.contains("words"))
     );
     // Users, groups, executables, queues and partitions may have names: equal ones, equal numbers.
     let row = |user: &str, rest: &str| format!("1 0 10 60 2 -1 -1 2 100 -1 1 {user} {rest} -1 -1\n");
@@ -101,11 +101,11 @@ fn columns_beyond_the_format_are_counted_and_named_once() {
         let mut reader = SwfReader::new(text.as_bytes(), "log.swf").expect("starts").with_care(careful);
         let records: Vec<SwfRecord> = reader.by_ref().map(|record| record.expect("a record")).collect();
         let base = 1_000_000_001;
-        let found: Vec<_> = records.iter().map(|r| [r.user, r.group, r.executable, r.queue, r.partition]).collect();
+        let ids: Vec<_> = records.iter().map(|r| [r.user, r.group, r.executable, r.queue, r.partition]).collect();
         let expected =
             [[base, base, base, base, base], [base + 1, base, 7, base + 1, -1], [base, 5, base + 1, base, base + 1]];
-        assert_eq!(found, expected);
-        assert!(reader.describe_extra_data().is_some_and(|said| said.starts_with("3 records have names of users")));
+        assert_eq!(ids, expected);
+        assert!(reader.describe_extra_data().is_some_and(|remark| remark.starts_with("3 records have names of users")));
     }
     // One line that names no fields is no header.
     let text = "one two three\n1 0 10 60 2 -1 -1 2 100 -1 1 1 1 1 1 1 -1 -1\n";
@@ -115,7 +115,7 @@ fn columns_beyond_the_format_are_counted_and_named_once() {
 #[test]
 fn malformed_lines_are_named_with_place_expectation_and_remedy() {
     let remedy = "; fix the line, or read leniently (--lenient) to skip and count such lines";
-    for (line, what) in [
+    for (line, problem) in [
         ("1 0 10 3600 64", "15: expected 18 fields, found the end of the line after 5"),
         ("1 0 x4 3600 64", "5: expected a number for field 3 (wait time), found `x4`"),
         ("1.5 0", "1: expected a whole number for field 1 (job number), found `1.5`"),
@@ -152,12 +152,12 @@ fn malformed_lines_are_named_with_place_expectation_and_remedy() {
         ),
     ] {
         let text = format!("; MaxProcs: 4\n{RECORD}\n{line}\n{RECORD}\n");
-        assert_eq!(message(text.as_bytes()), format!("log.swf:3:{what}{remedy}"));
+        assert_eq!(message(text.as_bytes()), format!("log.swf:3:{problem}{remedy}"));
         let mut reader = SwfReader::new(text.as_bytes(), "log.swf").expect("starts").with_leniency(true);
         assert_eq!(reader.by_ref().filter(Result::is_ok).count(), 2);
         let (count, samples) = reader.malformed_lines();
         assert_eq!((count, samples[0].line), (1, 3));
-        assert_eq!(samples[0].to_string(), format!("3:{what}"));
+        assert_eq!(samples[0].to_string(), format!("3:{problem}"));
     }
 }
 
@@ -287,7 +287,7 @@ fn comments_keep_their_bytes_and_their_places() {
 fn load_error(bytes: &[u8]) -> String {
     let mut file = tempfile::NamedTempFile::new().expect("a file");
     file.write_all(bytes).expect("writes");
-    let outcome = log::load_log(file.path(), &CleaningOptions::default()).map(|loaded| loaded.audit);
+    let outcome = log::load_log(file.path(), &CleaningOptions::default()).map(|log| log.audit);
     let error = outcome.expect_err("a bad log");
     error.to_string().replace(&file.path().display().to_string(), "FILE")
 }
@@ -363,10 +363,10 @@ fn truncated_and_damaged_files_are_told_apart_and_say_how_far_they_were_read() {
             let error = load_error(&whole[..keep]);
             assert!(error.contains("the compressed data ends too soon"), "{ending} {keep}: {error}");
         }
-        let mut damaged = whole.clone();
-        let middle = damaged.len() / 2;
-        damaged[middle..middle + 40].fill(0xa5);
-        let error = load_error(&damaged);
+        let mut bad_bytes = whole.clone();
+        let middle = bad_bytes.len() / 2;
+        bad_bytes[middle..middle + 40].fill(0xa5);
+        let error = load_error(&bad_bytes);
         assert!(error.contains("the compressed data is damaged") || error.contains("expected"), "{ending}: {error}");
     }
 }
@@ -386,8 +386,8 @@ fn what_stands_behind_gzip_is_told() {
     let (_, whole) = compressed("gz");
     for rest in ["x", "more", "and more than the head of a member\n", "\0\0\0\0"] {
         let error = load_error(&[&whole, rest.as_bytes()].concat());
-        let told = "the compressed data ends after this line and is followed by data that is not gzip";
-        assert!(error.contains(told) && !error.contains("truncated"), "{rest:?}: {error}");
+        let message = "the compressed data ends after this line and is followed by data that is not gzip";
+        assert!(error.contains(message) && !error.contains("truncated"), "{rest:?}: {error}");
     }
     // A second member that is cut off is that.
     for keep in [1, 5, whole.len() - 1] {
@@ -413,7 +413,7 @@ fn times_of_headers_that_cannot_be() {
         header.push(key, &value.to_string());
         assert_eq!(header.unix_start().or(header.utc_offset()), read, "{key} {value}");
         let absurd_values: Vec<(&str, i64)> =
-            header.absurd_fields().into_iter().map(|(key, said, _)| (key, said)).collect();
+            header.absurd_fields().into_iter().map(|(key, number, _)| (key, number)).collect();
         assert_eq!(absurd_values, if absurd { vec![(key, value)] } else { vec![] }, "{key} {value}");
     }
 }

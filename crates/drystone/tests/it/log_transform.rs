@@ -35,31 +35,28 @@ fn more_load_brings_submits_together_exactly() {
 fn changes_of_resources_move_with_the_jobs() {
     let mut table = ResourceTableBuilder::new();
     let cad = table.add_resource(Resource::new("license:cad", ResourceUnit::Count, 4)).expect("new");
-    let step = |from, amount, announced: Option<i64>| SupplyStep {
+    let step = |from, amount, notice: Option<i64>| SupplyStep {
         resource: cad,
         from: Time(from),
         amount,
-        announced: announced.map(Time),
+        announced: notice.map(Time),
     };
     let steps = [step(100, 2, Some(50)), step(101, 3, None), step(300, 6, Some(300))];
     let table = table.finish().with_supply(&steps).expect("possible");
     let log = workload(&[10, 20], Provenance::default()).with_supply_of(table);
-    let divided = scale_load(log.clone(), "2".parse().expect("a factor")).expect("scaled");
+    let dense_log = scale_load(log.clone(), "2".parse().expect("a factor")).expect("scaled");
     let supply = |workload: &Workload, times: [i64; 4]| {
         times.map(|at| workload.resources().expect("some").supply_at(cad, Time(at)))
     };
     assert_eq!(supply(&log, [99, 100, 101, 300]), [4, 2, 3, 6]);
-    assert_eq!(supply(&divided, [49, 50, 149, 150]), [4, 3, 3, 6]);
+    assert_eq!(supply(&dense_log, [49, 50, 149, 150]), [4, 3, 3, 6]);
     let shifted_log = shift_workload(log).expect("shifted");
     assert_eq!(supply(&shifted_log, [89, 90, 91, 290]), [4, 2, 3, 6]);
-    let announced = |workload: &Workload| {
+    let notices = |workload: &Workload| {
         let steps = workload.resources().expect("some").supply_steps().iter();
         steps.filter(|step| step.from > Time::MIN).map(|step| step.announced.map(|at| at.0)).collect::<Vec<_>>()
     };
-    assert_eq!(
-        (announced(&shifted_log), announced(&divided)),
-        (vec![Some(40), None, Some(290)], vec![None, Some(150)])
-    );
+    assert_eq!((notices(&shifted_log), notices(&dense_log)), (vec![Some(40), None, Some(290)], vec![None, Some(150)]));
 }
 
 /// Tables beside a log are of its own times, however these are moved: an outage meets the jobs that
@@ -80,14 +77,14 @@ fn outages_follow_the_log() {
         // The first job comes at 0 then.
         let shifted_log = shift_workload(log.clone()).expect("shifted");
         assert_eq!(at(&shifted_log, table), [(500, Some(1_000))]);
-        let divided = scale_load(log.clone(), "2".parse().expect("a factor")).expect("scaled");
-        assert_eq!(at(&divided, table), [(6_250, Some(6_500))]);
+        let dense_log = scale_load(log.clone(), "2".parse().expect("a factor")).expect("scaled");
+        assert_eq!(at(&dense_log, table), [(6_250, Some(6_500))]);
         // One after the other, in either order.
-        let both = shift_workload(divided).expect("shifted");
-        assert_eq!(both.jobs()[1].submit, Time(250));
-        assert_eq!(at(&both, table), [(250, Some(500))]);
-        let both = scale_load(shifted_log, "2".parse().expect("a factor")).expect("scaled");
-        assert_eq!(at(&both, table), [(250, Some(500))]);
+        let first_order = shift_workload(dense_log).expect("shifted");
+        assert_eq!(first_order.jobs()[1].submit, Time(250));
+        assert_eq!(at(&first_order, table), [(250, Some(500))]);
+        let second_order = scale_load(shifted_log, "2".parse().expect("a factor")).expect("scaled");
+        assert_eq!(at(&second_order, table), [(250, Some(500))]);
     }
 }
 

@@ -42,13 +42,13 @@ fn identical_policies_are_not_told_apart() {
 fn a_constant_factor_is_found_exactly() {
     let wait = |w: i64, j: i64| 100 + 37 * (w * w % 11) + j;
     let a = weekly(20, 10, wait);
-    let halved = weekly(20, 10, |w, j| wait(w, j) / 2 * 2 / 2);
-    let c = change(&a, &halved, WAIT, IntervalOptions::default());
+    let half = weekly(20, 10, |w, j| wait(w, j) / 2 * 2 / 2);
+    let c = change(&a, &half, WAIT, IntervalOptions::default());
     let (low, high) = c.interval.expect("20 weeks");
     // Halves are rounded down: a little less than half of at least 100.
     assert!(-0.505 < low && low <= high && high <= -0.5, "{low} {high}");
     assert_eq!(c.verdict, MetricVerdict::Better);
-    assert_eq!(change(&halved, &a, WAIT, IntervalOptions::default()).verdict, MetricVerdict::Worse);
+    assert_eq!(change(&half, &a, WAIT, IntervalOptions::default()).verdict, MetricVerdict::Worse);
 }
 
 #[test]
@@ -97,16 +97,16 @@ fn few_weeks_give_no_interval_and_say_so() {
 
 #[test]
 fn a_baseline_without_waits_has_no_ratio() {
-    let none = weekly(10, 5, |_, _| 0);
+    let zero = weekly(10, 5, |_, _| 0);
     let some = weekly(10, 5, |_, _| 1);
     // In ten of ten weeks jobs wait that did not: no ratio, and no doubt.
-    let c = change(&none, &some, WAIT, IntervalOptions::default());
+    let c = change(&zero, &some, WAIT, IntervalOptions::default());
     assert_eq!((c.relative, c.interval, c.verdict), (None, None, MetricVerdict::Worse));
     assert_eq!(c.evidence.signs.map(|signs| signs.longer), Some(10));
-    let (none, some) = (weekly(7, 5, |_, _| 0), weekly(7, 5, |_, _| 1));
-    let c = change(&none, &some, WAIT, IntervalOptions::default());
+    let (short_zero, some) = (weekly(7, 5, |_, _| 0), weekly(7, 5, |_, _| 1));
+    let c = change(&short_zero, &some, WAIT, IntervalOptions::default());
     assert_eq!((c.relative, c.interval, c.verdict), (None, None, MetricVerdict::NoRatio));
-    let c = change(&none, &none, WAIT, IntervalOptions::default());
+    let c = change(&short_zero, &short_zero, WAIT, IntervalOptions::default());
     assert_eq!((c.relative, c.verdict), (Some(0.0), MetricVerdict::Same));
     // A baseline that waits in one week only tells nothing of the size.
     let rarely = weekly(7, 5, |w, _| i64::from(w == 0));
@@ -183,17 +183,17 @@ fn intervals_cover_the_truth_about_as_often_as_they_say() {
     // with noise of ± 40 % per week. The truth is −10 %.
     let mut rng = ChaCha8Rng::seed_from_u64(7);
     let trials = 400;
-    let mut covered = 0;
+    let mut hits = 0;
     for _ in 0..trials {
         let loads: Vec<f64> = (0..40).map(|_| rng.random_range(1e3..1e5)).collect();
         let a = weekly(40, 1, |w, _| loads[w as usize] as i64);
         let b = weekly(40, 1, |w, _| (loads[w as usize] * 0.9 * rng.random_range(0.6..1.4)) as i64);
         let (low, high) = change(&a, &b, WAIT, IntervalOptions::default()).interval.expect("40 weeks");
-        covered += u32::from(low <= -0.1 && -0.1 <= high);
+        hits += u32::from(low <= -0.1 && -0.1 <= high);
     }
     // 95 % of 400 is 380; three standard deviations below: 367. Noise without tails is not what the
     // intervals expect, so that they may hold a little more often.
-    assert!((367..=398).contains(&covered), "{covered} of {trials}");
+    assert!((367..=398).contains(&hits), "{hits} of {trials}");
 }
 
 /// Ten weeks of two jobs each: one of 1 processor, one of 100 that does nearly all of the work.

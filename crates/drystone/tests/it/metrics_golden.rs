@@ -13,9 +13,9 @@ use std::path::PathBuf;
 /// The report on a golden schedule, its jobs handled by end, then by order of arrival; `None` where
 /// it is missing.
 fn golden(policy: &str) -> Option<Report> {
-    let shared = std::env::var_os("DRYSTONE_SHARED")
+    let root = std::env::var_os("DRYSTONE_SHARED")
         .map_or_else(|| PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("../../../shared"), PathBuf::from);
-    let path = shared.join(format!("golden/easy/KTH-SP2-1996-2.1-cln.{policy}.csv.gz"));
+    let path = root.join(format!("golden/easy/KTH-SP2-1996-2.1-cln.{policy}.csv.gz"));
     let Ok(file) = std::fs::File::open(&path) else {
         eprintln!("SKIPPED: {} is missing", path.display());
         return None;
@@ -40,7 +40,7 @@ fn averages_of_independent_schedules_are_theirs() {
     // Minutes of wait and bounded slowdown as reported. The minutes were rounded to hundredths
     // first and then to tenths: the 101.8 stand for 101.748, whence the half of a hundredth on top
     // of the half of a tenth.
-    let reported = [
+    let averages = [
         ("EASY", 115.1, 90.16),
         ("EASY_SJBF", 101.8, 72.99),
         ("PERFECT++", 91.1, 49.79),
@@ -48,11 +48,11 @@ fn averages_of_independent_schedules_are_theirs() {
         ("X2", 102.9, 81.40),
         ("EASY+imm", 107.7, 77.57),
     ];
-    for (policy, wait, slowdown) in reported {
+    for (policy, wait, slowdown) in averages {
         let Some(report) = golden(policy) else { return };
         let minutes = report.measures.wait.mean.expect("jobs") / 60.0;
-        let bounded = report.measures.bounded_slowdown.mean.expect("jobs");
+        let own_slowdown = report.measures.bounded_slowdown.mean.expect("jobs");
         assert!((minutes - wait).abs() <= 0.055, "{policy}: {minutes} min");
-        assert!((bounded - slowdown).abs() <= 0.005, "{policy}: {bounded}");
+        assert!((own_slowdown - slowdown).abs() <= 0.005, "{policy}: {own_slowdown}");
     }
 }

@@ -212,12 +212,12 @@ fn tsafrir_skips_a_hundredth_and_what_ends_after_the_last_arrival() {
     // submit is 249 s.
     let mut jobs: Vec<Done> = (0..250).map(|i| Done::new(i, i64::from(i), i64::from(i), 3, 1)).collect();
     jobs.swap(0, 7); // Job 7 is handled first, job 1 second.
-    let (trimmed, kept) = select(&jobs, JobSelection::Tsafrir);
+    let (counts, ids) = select(&jobs, JobSelection::Tsafrir);
     // Job 246 ends at 249, the last submit: kept. 247, 248 and 249 end later.
     let expected: Vec<u32> = (0..=246).filter(|i| ![1, 7].contains(i)).collect();
-    assert_eq!(kept, expected);
-    assert_eq!((trimmed.seen, trimmed.kept), (250, 245));
-    assert_eq!((trimmed.dropped_early, trimmed.dropped_late), (2, 3));
+    assert_eq!(ids, expected);
+    assert_eq!((counts.seen, counts.kept), (250, 245));
+    assert_eq!((counts.dropped_early, counts.dropped_late), (2, 3));
 }
 
 #[test]
@@ -229,10 +229,10 @@ fn tsafrir_skips_nothing_of_ninety_nine() {
 #[test]
 fn windows_go_by_submit() {
     let jobs: Vec<Done> = (0..10).map(|i| Done::new(i, i64::from(i) * 10, 500, 5, 1)).collect();
-    let submitted = JobSelection::Submitted { from: Time(20), until: Time(50) };
-    let (trimmed, kept) = select(&jobs, submitted);
-    assert_eq!(kept, [2, 3, 4]);
-    assert_eq!((trimmed.dropped_early, trimmed.dropped_late), (2, 5));
+    let selection = JobSelection::Submitted { from: Time(20), until: Time(50) };
+    let (counts, ids) = select(&jobs, selection);
+    assert_eq!(ids, [2, 3, 4]);
+    assert_eq!((counts.dropped_early, counts.dropped_late), (2, 5));
     let window = JobSelection::Window { warm_up: Span(20), cool_down: Span(40) };
     assert_eq!(select(&jobs, window).1, [2, 3, 4, 5]);
     // Absurd borders keep nothing and break nothing.
@@ -247,21 +247,21 @@ fn windows_go_by_submit() {
 #[test]
 fn the_period_of_submits_is_within_the_log() {
     let jobs: Vec<Done> = (0..10).map(|i| Done::new(i, i64::from(i) * 10, i64::from(i) * 10, 10, 1)).collect();
-    let used = |from: i64, until: i64| {
+    let period_of = |from: i64, until: i64| {
         let selection = JobSelection::Submitted { from: Time(from), until: Time(until) };
         let machine = report(10, &jobs, MetricsConfig { selection, ..MetricsConfig::light_config() }).machine;
         (machine.period_from.0, machine.period_until.0, machine.period_utilisation)
     };
-    assert_eq!(used(-500, 9_999), (0, 90, Some(0.1)));
-    assert_eq!(used(20, 9_999), (20, 90, Some(0.1)));
-    assert_eq!(used(20, 60), (20, 60, Some(0.1)));
-    assert_eq!(used(700, 9_999).2, None, "nothing is submitted there");
+    assert_eq!(period_of(-500, 9_999), (0, 90, Some(0.1)));
+    assert_eq!(period_of(20, 9_999), (20, 90, Some(0.1)));
+    assert_eq!(period_of(20, 60), (20, 60, Some(0.1)));
+    assert_eq!(period_of(700, 9_999).2, None, "nothing is submitted there");
 }
 
 #[test]
 fn completed_goes_by_the_log() {
     let mut jobs: Vec<Done> = (0..3).map(|i| Done::new(i, 0, 0, 5, 1)).collect();
     jobs[1].truth.status = LogStatus::Failed;
-    let (trimmed, kept) = select(&jobs, JobSelection::Completed);
-    assert_eq!((kept, trimmed.dropped_status), (vec![0, 2], 1));
+    let (counts, ids) = select(&jobs, JobSelection::Completed);
+    assert_eq!((ids, counts.dropped_status), (vec![0, 2], 1));
 }

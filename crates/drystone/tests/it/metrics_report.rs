@@ -50,21 +50,21 @@ fn measures_by_hand() {
 /// wanted.
 #[test]
 fn few_measures_are_those_of_all() {
-    let asked = [Measure::BoundedSlowdown, Measure::Wait];
+    let choice = [Measure::BoundedSlowdown, Measure::Wait];
     let of = |measures: &[Measure], weeks| {
         report(4, &four_jobs(), MetricsConfig { measures: measures.to_vec(), weeks, ..MetricsConfig::light_config() })
     };
-    let (all, few) = (of(&Measure::ALL, false), of(&asked, false));
+    let (full, few) = (of(&Measure::ALL, false), of(&choice, false));
     for measure in Measure::ALL {
-        if asked.contains(&measure) {
-            assert_eq!(few.measures.get(measure), all.measures.get(measure), "{measure}");
+        if choice.contains(&measure) {
+            assert_eq!(few.measures.get(measure), full.measures.get(measure), "{measure}");
         } else {
             assert_eq!((few.measures.get(measure).count, few.measures.get(measure).mean), (0, None), "{measure}");
         }
     }
-    assert!(few.worst.is_empty() && !all.worst.is_empty());
-    assert_eq!((&few.machine, &few.trimmed), (&all.machine, &all.trimmed));
-    assert_eq!(of(&asked, true).measures, all.measures);
+    assert!(few.worst.is_empty() && !full.worst.is_empty());
+    assert_eq!((&few.machine, &few.trimmed), (&full.machine, &full.trimmed));
+    assert_eq!(of(&choice, true).measures, full.measures);
 }
 
 #[test]
@@ -87,8 +87,8 @@ fn parts_that_are_simulated_apart_have_the_machine_to_themselves() {
         [Done::new(0, 0, 0, 100, 4), Done::new(1, 40, 100, 20, 2)],
         [Done::new(0, 50, 50, 40, 1), Done::new(1, 110, 110, 0, 1)],
     );
-    let all: Vec<Done> = first.iter().chain(&second).cloned().collect();
-    let mut collector = collector(4, &all, MetricsConfig::light_config());
+    let job_list: Vec<Done> = first.iter().chain(&second).cloned().collect();
+    let mut collector = collector(4, &job_list, MetricsConfig::light_config());
     collector.begin_part(2, (Time(0), Time(40)));
     first.iter().for_each(|job| collector.note_end(&job.ended()));
     collector.begin_part(2, (Time(50), Time(110)));
@@ -115,9 +115,9 @@ fn parts_are_trimmed_one_by_one() {
         jobs
     };
     let (first, second) = (part(0), part(100));
-    let all: Vec<Done> = first.iter().chain(&second).cloned().collect();
+    let job_list: Vec<Done> = first.iter().chain(&second).cloned().collect();
     for selection in [JobSelection::Tsafrir, JobSelection::Window { warm_up: Span(1), cool_down: Span(1) }] {
-        let mut collector = collector(4, &all, MetricsConfig { selection, ..MetricsConfig::light_config() });
+        let mut collector = collector(4, &job_list, MetricsConfig { selection, ..MetricsConfig::light_config() });
         for jobs in [&first, &second] {
             let submits = (jobs[0].job.submit, jobs[99].job.submit);
             collector.begin_part(100, submits);
@@ -138,11 +138,11 @@ fn parts_are_trimmed_one_by_one() {
 fn work_of_suspended_jobs_is_spread_over_the_period() {
     // Runs 30 s of the 90 s from 10 to 100; the period is 0 to 40: a third of 30 s of 2 processors,
     // of 40 s of 4.
-    let mut suspended = Done::new(0, 0, 10, 30, 2);
-    suspended.outcome.end = Time(100);
-    suspended.outcome.suspensions = 3;
+    let mut first = Done::new(0, 0, 10, 30, 2);
+    first.outcome.end = Time(100);
+    first.outcome.suspensions = 3;
     let last = Done::new(1, 40, 100, 0, 1);
-    let report = report(4, &[suspended, last], MetricsConfig::light_config());
+    let report = report(4, &[first, last], MetricsConfig::light_config());
     assert!(close(report.machine.period_utilisation.unwrap_or(0.0), 20.0 / 160.0));
     let s = report.suspensions;
     assert_eq!((s.total, s.jobs, s.mean, s.max), (3, 1, Some(1.5), 3));
@@ -253,9 +253,9 @@ fn rows_are_in_order_of_arrival_and_tell_what_counts() {
     let config = MetricsConfig { selection: JobSelection::Tsafrir, keep_jobs: true, ..MetricsConfig::light_config() };
     let report = report(4, &four_jobs(), config);
     let rows = report.jobs.expect("asked for");
-    let seen: Vec<(u32, bool)> = rows.iter().map(|r| (r.id.0, r.counted)).collect();
+    let flags: Vec<(u32, bool)> = rows.iter().map(|r| (r.id.0, r.counted)).collect();
     // The last submit is 110; jobs 1 (until 120) and 2 (until 170) end after it.
-    assert_eq!(seen, [(0, true), (1, false), (2, false), (3, true)]);
+    assert_eq!(flags, [(0, true), (1, false), (2, false), (3, true)]);
     assert_eq!((rows[1].wait(), rows[1].response()), (Span(60), Span(80)));
     assert_eq!(report.measures.wait.count, 2);
     assert_eq!(report.trimmed.dropped_late, 2);
@@ -344,7 +344,7 @@ fn suspended_jobs_are_in_the_queue() {
 fn a_suspended_job_uses_nothing() {
     let mut jobs = vec![Done::new(0, 0, 0, 100, 2), Done::new(1, 20, 100, 5, 1)];
     (jobs[0].outcome.ran, jobs[0].outcome.suspensions) = (Span(20), 1);
-    let used = |overhead: i64| {
+    let utilisation = |overhead: i64| {
         let mut jobs = jobs.clone();
         jobs[0].outcome.ran -= Span(overhead);
         let mut collector = collector(2, &jobs, MetricsConfig::light_config());
@@ -354,8 +354,8 @@ fn a_suspended_job_uses_nothing() {
         collector.finish().machine.period_utilisation.unwrap_or(0.0)
     };
     // Half of the 20 s up to the last submit; and where 4 of 20 s are overhead, 8 s of them.
-    assert!(close(used(0), 0.5));
-    assert!(close(used(4), 0.4));
+    assert!(close(utilisation(0), 0.5));
+    assert!(close(utilisation(4), 0.4));
 }
 
 #[test]
@@ -422,20 +422,20 @@ fn slowdown_ratios_by_hand() {
     assert!(close(r.bounded.unwrap_or(0.0), 1.0 / 8.0));
     assert_eq!(r.bounded_classes, [Some(0.75), Some(-1.0), None, None]);
     // Without the first job slowdowns are 2, –, 2 and 4, –, 2; it keeps its place in its batch.
-    let mut trimmed = single.clone();
-    trimmed[0].counted = false;
-    let r = slowdown_ratios(&trimmed, &multiple, 2).expect("the same jobs");
+    let mut partial = single.clone();
+    partial[0].counted = false;
+    let r = slowdown_ratios(&partial, &multiple, 2).expect("the same jobs");
     assert_eq!((r.overall, r.classes), (Some(-0.5), [Some(0.0), Some(-1.0), None, None]));
     assert_eq!(r.batches, [Some(-1.0), Some(0.0)]);
-    let jobs: Vec<u64> = weekly_classes(&trimmed).iter().map(|week| week.jobs).collect();
+    let jobs: Vec<u64> = weekly_classes(&partial).iter().map(|week| week.jobs).collect();
     assert_eq!(jobs, [2, 1, 0, 0], "two short jobs, one of 0 s, and one of 101 s");
     // 3 to a batch leave one of four over.
     assert_eq!(slowdown_ratios(&single, &multiple, 3).map(|r| r.batches.len()), Ok(1));
     assert_eq!(slowdown_ratios(&single, &multiple, 0).map(|r| r.batches.len()), Ok(0));
     assert_eq!(slowdown_ratios(&single, &multiple[1..], 2), Err(RatioError::Lengths(4, 3)));
-    let mut other = multiple.clone();
-    other[2].number = 99;
-    assert_eq!(slowdown_ratios(&single, &other, 2), Err(RatioError::Jobs(3, 99)));
+    let mut stranger = multiple.clone();
+    stranger[2].number = 99;
+    assert_eq!(slowdown_ratios(&single, &stranger, 2), Err(RatioError::Jobs(3, 99)));
 }
 
 proptest! {

@@ -110,27 +110,27 @@ fn exactly_the_limit_is_exact_and_a_block_more_is_not() {
         distribution.finish()
     };
     assert_eq!(fill(EXACT_LIMIT).precision, Precision::Exact);
-    let folded = fill(EXACT_LIMIT + 1000);
-    assert!(matches!(folded.precision, Precision::Histogram { .. }));
-    let p99 = folded.p99.expect("values");
+    let summary = fill(EXACT_LIMIT + 1000);
+    assert!(matches!(summary.precision, Precision::Histogram { .. }));
+    let p99 = summary.p99.expect("values");
     assert!((p99 - 989.0).abs() <= 989.0 / 256.0, "{p99}");
 }
 
 /// The obvious way: sort, then take ranks.
 fn by_sorting(values: &[f64]) -> [f64; 7] {
-    let mut sorted = values.to_vec();
-    sorted.sort_by(f64::total_cmp);
-    let n = sorted.len();
+    let mut order = values.to_vec();
+    order.sort_by(f64::total_cmp);
+    let n = order.len();
     // The smallest value with at least p % of all values not larger.
     let rank = |p: usize| {
-        *sorted
+        *order
             .iter()
-            .find(|&&v| sorted.iter().filter(|&&w| w <= v).count() * 100 >= p * n)
+            .find(|&&v| order.iter().filter(|&&w| w <= v).count() * 100 >= p * n)
             .expect("the largest value will do")
     };
-    let median = (sorted[(n - 1) / 2] + sorted[n / 2]) / 2.0;
-    let last = sorted[n - 1];
-    [median, rank(90), rank(95), rank(98), rank(99), sorted[0], last]
+    let median = (order[(n - 1) / 2] + order[n / 2]) / 2.0;
+    let last = order[n - 1];
+    [median, rank(90), rank(95), rank(98), rank(99), order[0], last]
 }
 
 fn found(s: &Summary) -> [f64; 7] {
@@ -167,8 +167,8 @@ proptest! {
         let Precision::Histogram { relative_error } = s.precision else {
             panic!("{:?}", s.precision);
         };
-        for (got, want) in found(&s).into_iter().zip(by_sorting(&values)) {
-            prop_assert!((got - want).abs() <= relative_error * want + 1e-6, "{got} for {want}");
+        for (actual, want) in found(&s).into_iter().zip(by_sorting(&values)) {
+            prop_assert!((actual - want).abs() <= relative_error * want + 1e-6, "{actual} for {want}");
         }
     }
 }

@@ -25,10 +25,10 @@ impl Observer for Told {
 }
 
 fn told(workload: &Workload, withdrawn: &[(Time, JobId)], policy: &str) -> Told {
-    let mut told = Told::default();
+    let mut observer = Told::default();
     let source = WorkloadReplay::with_cancellations(workload, withdrawn);
-    Simulation::new(workload.machine(), spec(policy).build_scheduler(), source).run(&mut told).expect(policy);
-    told
+    Simulation::new(workload.machine(), spec(policy).build_scheduler(), source).run(&mut observer).expect(policy);
+    observer
 }
 
 /// Returns the changes of queues at the tenth of ten arrivals, one a second, none of which has to
@@ -253,16 +253,16 @@ fn an_end_may_come_after_an_arrival_of_its_second() {
     let arrive = |session: &mut Session, at: i64| {
         session.note_arrival(Time(at), &Job::new(Time(at), 1, Span(100)), None).expect("possible")
     };
-    let started = |session: &mut Session, at: i64| {
+    let start_count = |session: &mut Session, at: i64| {
         let actions = session.decide(Time(at)).expect("a sound policy").list();
         actions.iter().filter_map(|a| matches!(a, Action::Start { .. }).then_some(())).count()
     };
     let first = arrive(&mut session, 0);
-    assert_eq!(started(&mut session, 0), 1);
+    assert_eq!(start_count(&mut session, 0), 1);
     arrive(&mut session, 100);
-    assert_eq!(started(&mut session, 100), 0);
+    assert_eq!(start_count(&mut session, 100), 0);
     session.end_job(Time(100), first);
-    assert_eq!(started(&mut session, 100), 1);
+    assert_eq!(start_count(&mut session, 100), 1);
 }
 
 /// Job 0 ends early, after 500 s, so that every job is predicted to run as long. Jobs 1 and 2 are
@@ -369,9 +369,9 @@ fn a_delay_that_falls_while_a_job_waits_behind_the_pivot() {
 #[test]
 fn a_promise_at_arrival_beside_an_overdue_job() {
     let w = workload(1, &[(0, 1, 10, 20), (15, 1, 10, 10)]);
-    for (rule, promised) in [("extended", 70), ("now", 16)] {
+    for (rule, promise) in [("extended", 70), ("now", 16)] {
         let policy = format!("multiqueue(promise=arrival,overdue={rule})");
-        assert_eq!(told(&w, &[], &policy).promises, [(15, 1, promised)], "{rule}");
+        assert_eq!(told(&w, &[], &policy).promises, [(15, 1, promise)], "{rule}");
         assert_eq!(starts(&w, &policy), [0, 20], "{rule}");
     }
 }
@@ -404,12 +404,12 @@ fn a_deposed_pivot_beside_which_nothing_was_left() {
 #[test]
 fn a_promised_time_at_which_nothing_ends() {
     let w = workload(1, &[(0, 1, 10, 20), (5, 1, 10, 10)]);
-    let extended = vec![(5, 1, 10), (10, 1, 70), (20, 1, 20)];
+    let promises = vec![(5, 1, 10), (10, 1, 70), (20, 1, 20)];
     for (choice, expected) in [
         ("overdue=now,hold=no", vec![(5, 1, 10), (20, 1, 20)]),
         ("overdue=now,hold=yes", vec![(5, 1, 10), (10, 1, 11), (20, 1, 20)]),
-        ("hold=no", extended.clone()),
-        ("hold=yes", extended),
+        ("hold=no", promises.clone()),
+        ("hold=yes", promises),
     ] {
         let policy = format!("multiqueue(bounds=100,delay=100,adapt=fixed,{choice})");
         assert_eq!(told(&w, &[], &policy).promises, expected, "{choice}");
@@ -448,8 +448,8 @@ fn a_delay_for_nobody_changes_nothing() {
     for own in ["fig4", "split"] {
         let plain = starts(&workload(5, &jobs), &format!("multiqueue(own={own})"));
         for more in ["hold=yes", "read=now"] {
-            let delayed = format!("multiqueue(own={own},delay=500,batch=5,{more})");
-            assert_eq!(starts(&workload(5, &jobs), &delayed), plain, "{own} {more}");
+            let policy = format!("multiqueue(own={own},delay=500,batch=5,{more})");
+            assert_eq!(starts(&workload(5, &jobs), &policy), plain, "{own} {more}");
         }
     }
 }

@@ -19,8 +19,8 @@ const LOGS: [(&str, Procs); 4] = [(KTH, 100), (CTC, 512), (SP2, 128), (PARAGON, 
 struct Rows(Collector);
 
 impl drystone::engine::Observer for Rows {
-    fn note_end(&mut self, ended: &EndedJob<'_>) {
-        self.0.note_end(ended);
+    fn note_end(&mut self, job_end: &EndedJob<'_>) {
+        self.0.note_end(job_end);
     }
 }
 
@@ -97,15 +97,15 @@ const FOUND: [Found; 10] = [
 ];
 
 /// Returns whether a number equals one noted with three significant digits.
-fn noted(ours: f64, noted: f64) -> bool {
-    let digit = if noted.abs() >= 9.99 && noted.fract() == 0.0 {
+fn noted(own_value: f64, table_value: f64) -> bool {
+    let digit = if table_value.abs() >= 9.99 && table_value.fract() == 0.0 {
         0.1
-    } else if (noted * 100.0).fract().abs() < 1e-9 {
+    } else if (table_value * 100.0).fract().abs() < 1e-9 {
         0.01
     } else {
         0.001
     };
-    (ours - noted).abs() <= digit * 0.501
+    (own_value - table_value).abs() <= digit * 0.501
 }
 
 #[test]
@@ -114,17 +114,17 @@ fn ratios_are_those_of_an_independent_implementation() {
     for (i, (name, procs)) in LOGS.into_iter().enumerate() {
         let Some(workload) = log(name, CleaningStudy::Lawson2002, Some(procs)) else { return };
         let (single, _) = run(&workload, "easy@lawson2002");
-        for (policy, found) in FOUND {
+        for (policy, cells) in FOUND {
             let (rows, late) = run(&workload, policy);
             let r = slowdown_ratios(&single, &rows, BATCH).expect("the same jobs");
             let (overall, longest) = (r.overall.expect("jobs"), r.classes[3].expect("long jobs"));
-            let (expected, expected_longest, expected_late) = found[i];
+            let (expected, expected_longest, expected_late) = cells[i];
             println!("{name:<24} {policy:<42} {} late {late}", line(&r));
             if !noted(overall, expected)
                 || !noted(longest, expected_longest)
                 || expected_late.is_some_and(|l| l != late)
             {
-                wrong.push(format!("{name} {policy}: {overall:.3} {longest:.3} {late}, found {:?}", found[i]));
+                wrong.push(format!("{name} {policy}: {overall:.3} {longest:.3} {late}, found {:?}", cells[i]));
             }
         }
     }

@@ -24,12 +24,12 @@ fn scheduled(workload: &Workload, policy: &str, priorities: &str) -> (Vec<i64>, 
         scheduler.policy.set_priorities(Priorities::from_toml(priorities).expect(priorities)).expect(policy);
         scheduler
     };
-    let (mut schedule, mut promised) = (Schedule::default(), Promised::default());
+    let (mut schedule, mut promises) = (Schedule::default(), Promised::default());
     let simulation = || Simulation::new(workload.machine(), scheduler(), WorkloadReplay::new(workload));
     simulation().run(&mut schedule).expect(policy);
-    simulation().run(&mut promised).expect(policy);
+    simulation().run(&mut promises).expect(policy);
     let starts = schedule.spans.iter().map(|span| span.expect("it ran").0.0).collect();
-    (starts, promised.0)
+    (starts, promises.0)
 }
 
 /// Four processors, all jobs in the queue of at most 100 s, exact estimates. Job 0 has them all
@@ -51,9 +51,9 @@ fn important_jobs_come_first_and_reserved_starts_are_kept() {
     ];
     let jobs = owned(&workload(4, &jobs), &[1, 1, 1, 7, 8, 1, 1]);
     let priorities = "[[user]]\nid = 7\nup = 1\n[[user]]\nid = 8\nreserve = 206\n";
-    let (starts, promised) = scheduled(&jobs, "multiqueue", priorities);
+    let (starts, promises) = scheduled(&jobs, "multiqueue", priorities);
     assert_eq!(starts, [0, 100, 240, 150, 210, 200, 290]);
-    assert_eq!(promised, [(1, 1, 100), (3, 3, 150), (4, 4, 210), (150, 2, 240), (240, 6, 290)]);
+    assert_eq!(promises, [(1, 1, 100), (3, 3, 150), (4, 4, 210), (150, 2, 240), (240, 6, 290)]);
 }
 
 /// A machine without jobs wakes for a reserved start, and one that is taken at the time asked for
@@ -61,12 +61,12 @@ fn important_jobs_come_first_and_reserved_starts_are_kept() {
 #[test]
 fn reserved_starts_are_the_earliest_from_the_time_asked_for() {
     let alone = workload(4, &[(0, 1, 10, 10), (20, 4, 10, 10)]);
-    let reserved = "every = [{ nth = 2, reserve = 500 }]";
-    assert_eq!(scheduled(&alone, "multiqueue", reserved), (vec![0, 520], vec![(20, 1, 520)]));
-    let crowded = workload(4, &[(0, 3, 100, 100), (10, 2, 30, 30), (15, 1, 20, 20)]);
-    let both = "default = { reserve = 40 }";
+    let nth_rule = "every = [{ nth = 2, reserve = 500 }]";
+    assert_eq!(scheduled(&alone, "multiqueue", nth_rule), (vec![0, 520], vec![(20, 1, 520)]));
+    let crowd = workload(4, &[(0, 3, 100, 100), (10, 2, 30, 30), (15, 1, 20, 20)]);
+    let lead_rule = "default = { reserve = 40 }";
     assert_eq!(
-        scheduled(&crowded, "multiqueue", both),
+        scheduled(&crowd, "multiqueue", lead_rule),
         (vec![40, 140, 55], vec![(0, 0, 40), (10, 1, 140), (15, 2, 55)])
     );
 }
@@ -80,8 +80,8 @@ fn jobs_that_starve_come_before_important_ones() {
     let jobs = owned(&workload(4, &jobs), &[1, 1, 7, 7]);
     let important = "[[user]]\nid = 7\nup = 1\n";
     assert_eq!(scheduled(&jobs, "multiqueue", important).0, [0, 150, 50, 100]);
-    let guarded = "multiqueue(order=s,starve=40s)";
-    assert_eq!(scheduled(&jobs, guarded, important).0, [0, 100, 50, 150]);
+    let guard_policy = "multiqueue(order=s,starve=40s)";
+    assert_eq!(scheduled(&jobs, guard_policy, important).0, [0, 100, 50, 150]);
 }
 
 /// Jobs beyond a quota come last.
@@ -141,9 +141,9 @@ proptest! {
         let workload = made(&raw);
         let text = format!("every = [{{ nth = {nth}, reserve = {lead} }}]\n[[user]]\nid = 7\nup = 1\n");
         let users: Vec<i32> = (0..raw.len() as i32).map(|at| if at % 3 == 0 { 7 } else { 1 }).collect();
-        let (starts, promised) = scheduled(&owned(&workload, &users), "multiqueue", &text);
+        let (starts, promise_list) = scheduled(&owned(&workload, &users), "multiqueue", &text);
         let mut promises = BTreeMap::new();
-        for (_, id, start) in promised {
+        for (_, id, start) in promise_list {
             prop_assert_eq!(promises.insert(id, start), None, "job {} is promised twice", id);
             prop_assert_eq!(starts[id as usize], start, "job {}", id);
         }

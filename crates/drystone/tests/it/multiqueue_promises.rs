@@ -25,11 +25,11 @@ fn raw() -> impl Strategy<Value = Raw> {
 
 /// A workload with exact estimates, or with those given; `outlived` lets every third job outlive
 /// its estimate.
-fn made(raw: &Raw, exact: bool, outlived: bool) -> Workload {
+fn made(raw: &Raw, exact: bool, has_overruns: bool) -> Workload {
     let mut submit = 0;
     let jobs = raw.iter().enumerate().map(|(i, &(gap, procs, run, more))| {
         submit += gap;
-        match (exact, outlived && i % 3 == 0) {
+        match (exact, has_overruns && i % 3 == 0) {
             (true, _) => (submit, procs, run.max(1), run.max(1)),
             (_, true) => (submit, procs, run / 2, run),
             (_, false) => (submit, procs, run + more, run),
@@ -111,7 +111,7 @@ struct Overlooked<'a> {
 
 impl Overlooked<'_> {
     fn find(workload: &Workload, policy: &str) -> Option<(Time, JobId)> {
-        let mut overlooked = Overlooked {
+        let mut observer = Overlooked {
             workload,
             waiting: BTreeSet::new(),
             promised: BTreeMap::new(),
@@ -119,8 +119,8 @@ impl Overlooked<'_> {
             found: None,
             extended: !policy.contains("overdue=now"),
         };
-        observe(workload, policy, &mut overlooked);
-        overlooked.found
+        observe(workload, policy, &mut observer);
+        observer.found
     }
 
     /// Free processors at a time, as estimates say, or what becomes of them when they are outlived.
@@ -135,8 +135,8 @@ impl Overlooked<'_> {
             (start, end.max(start + Span(1)), job.procs)
         };
         let running = self.running.iter().map(until).map(|(start, end, procs)| (start, end.max(now + Span(1)), procs));
-        let taken = running.chain(self.promised.iter().map(until)).filter(|&(start, end, _)| start <= at && at < end);
-        PROCS - taken.map(|t| t.2).sum::<Procs>()
+        let uses = running.chain(self.promised.iter().map(until)).filter(|&(start, end, _)| start <= at && at < end);
+        PROCS - uses.map(|t| t.2).sum::<Procs>()
     }
 }
 
@@ -155,8 +155,8 @@ impl Observer for Overlooked<'_> {
         self.running.insert(id, now);
     }
 
-    fn note_end(&mut self, ended: &EndedJob<'_>) {
-        self.running.remove(&ended.id);
+    fn note_end(&mut self, job_end: &EndedJob<'_>) {
+        self.running.remove(&job_end.id);
     }
 
     fn note_settlement(&mut self, now: Time, _: Levels) {
@@ -167,8 +167,8 @@ impl Observer for Overlooked<'_> {
             let (procs, end) = (self.workload.job(**id).procs, now + self.workload.job(**id).estimate.max(Span(1)));
             free.iter().all(|&(at, free)| at >= end || procs <= free)
         };
-        let found = self.waiting.iter().filter(|id| !self.promised.contains_key(id)).find(fits);
-        self.found = self.found.or(found.map(|&id| (now, id)));
+        let hit = self.waiting.iter().filter(|id| !self.promised.contains_key(id)).find(fits);
+        self.found = self.found.or(hit.map(|&id| (now, id)));
     }
 }
 
@@ -199,12 +199,12 @@ proptest! {
         let wide = [(0, PROCS, 500, 0); 2];
         let workload = made(&raw.into_iter().chain(wide).collect(), true, false);
         for choice in ["promise=pivot", "promise=eager", "delay=2500,batch=4", "widths=2/8", "bounds=20/300/4000/20000"] {
-            let seen = watch(&workload, &format!("multiqueue({choice})"));
-            prop_assert!(seen.wrong.is_empty(), "{choice}: {:?}", seen.wrong);
-            prop_assert!(seen.unpromised.is_empty(), "{choice}: {:?}", seen.unpromised);
-            prop_assert!(!seen.promised.is_empty(), "{choice}");
-            for (job, promised) in seen.promised {
-                prop_assert_eq!(promised, [seen.started[&job]], "{}: {}", choice, job);
+            let record = watch(&workload, &format!("multiqueue({choice})"));
+            prop_assert!(record.wrong.is_empty(), "{choice}: {:?}", record.wrong);
+            prop_assert!(record.unpromised.is_empty(), "{choice}: {:?}", record.unpromised);
+            prop_assert!(!record.promised.is_empty(), "{choice}");
+            for (job, promises) in record.promised {
+                prop_assert_eq!(promises, [record.started[&job]], "{}: {}", choice, job);
             }
         }
     }
@@ -221,11 +221,11 @@ proptest! {
     fn early_ends_keep_every_promise(raw in raw()) {
         let workload = made(&raw, false, false);
         for choice in ["promise=pivot", "promise=eager", "delay=2500,batch=4", "bounds=auto,history=10"] {
-            let seen = watch(&workload, &format!("multiqueue({choice})"));
-            prop_assert!(seen.wrong.is_empty(), "{choice}: {:?}", seen.wrong);
-            for (job, mut promised) in seen.promised {
-                promised.push(seen.started[&job]);
-                prop_assert!(promised.is_sorted_by(|a, b| a >= b), "{}: {}: {:?}", choice, job, promised);
+            let record = watch(&workload, &format!("multiqueue({choice})"));
+            prop_assert!(record.wrong.is_empty(), "{choice}: {:?}", record.wrong);
+            for (job, mut promises) in record.promised {
+                promises.push(record.started[&job]);
+                prop_assert!(promises.is_sorted_by(|a, b| a >= b), "{}: {}: {:?}", choice, job, promises);
             }
         }
     }
@@ -249,9 +249,9 @@ proptest! {
         let workload = made(&raw, false, true);
         for choice in EVERY {
             for predict in ["", ",predict=recent(2)", ",predict=recent(2,window=immediate)", ",predict=perfect", ",correct=gradual"] {
-                let seen = watch(&workload, &format!("multiqueue({choice}{predict},pass={pass})"));
-                prop_assert!(seen.wrong.is_empty(), "{choice}{predict}: {:?}", seen.wrong);
-                prop_assert_eq!(seen.started.len(), workload.len());
+                let record = watch(&workload, &format!("multiqueue({choice}{predict},pass={pass})"));
+                prop_assert!(record.wrong.is_empty(), "{choice}{predict}: {:?}", record.wrong);
+                prop_assert_eq!(record.started.len(), workload.len());
             }
         }
     }
@@ -279,9 +279,9 @@ proptest! {
             for _ in 0..stop {
                 first.step(&mut schedule).expect(choice);
             }
-            let saved = first.save().expect("saves");
+            let bytes = first.save().expect("saves");
             let mut second = Simulation::new(workload.machine(), policy.build_scheduler(), source());
-            second.load(&saved).expect("loads");
+            second.load(&bytes).expect("loads");
             second.run(&mut schedule).expect(choice);
             prop_assert_eq!(&schedule, &whole, "{}", choice);
         }
@@ -328,6 +328,6 @@ fn a_schedule_by_hand() {
     let workload = workload(4, &jobs);
     // Job 2 is the pivot of class 1, promised 260; job 3 overtakes it; job 4 is also promised 260.
     assert_eq!(starts(&workload, "multiqueue"), [0, 60, 260, 20, 260]);
-    let promised = [(1, 60), (2, 260), (4, 260)].map(|(id, at)| (JobId(id), vec![Time(at)]));
-    assert_eq!(watch(&workload, "multiqueue").promised, BTreeMap::from(promised));
+    let promises = [(1, 60), (2, 260), (4, 260)].map(|(id, at)| (JobId(id), vec![Time(at)]));
+    assert_eq!(watch(&workload, "multiqueue").promised, BTreeMap::from(promises));
 }

@@ -41,7 +41,7 @@ impl Policy for Script {
                     actions.start_on(JobId(id), StartReason::Planned, ProcSet::from_range(from..to))
                 }
                 Do::ResumeOn(id, from, to) => actions.resume_on(JobId(id), ProcSet::from_range(from..to)),
-                Do::Explain(moved) => actions.explain_move(moved),
+                Do::Explain(job_move) => actions.explain_move(job_move),
             }
         }
     }
@@ -73,8 +73,8 @@ impl Policy for Usher {
 struct Diary(Vec<String>);
 
 impl Diary {
-    fn write(&mut self, now: Time, what: String) {
-        self.0.push(format!("{now}: {what}"));
+    fn write(&mut self, now: Time, line: String) {
+        self.0.push(format!("{now}: {line}"));
     }
 }
 
@@ -82,8 +82,8 @@ impl Observer for Diary {
     fn note_arrival(&mut self, now: Time, id: JobId) {
         self.write(now, format!("{id} arrives"));
     }
-    fn note_start(&mut self, now: Time, id: JobId, why: StartReason) {
-        self.write(now, format!("{id} starts, {why:?}"));
+    fn note_start(&mut self, now: Time, id: JobId, reason: StartReason) {
+        self.write(now, format!("{id} starts, {reason:?}"));
     }
     fn note_placement(&mut self, now: Time, id: JobId, on: &ProcSet) {
         self.write(now, format!("{id} on {on}"));
@@ -97,8 +97,8 @@ impl Observer for Diary {
     fn note_reservation(&mut self, now: Time, id: JobId, start: Time, latest: Time) {
         self.write(now, format!("{id} is promised {start}, {latest} at the latest"));
     }
-    fn note_move(&mut self, now: Time, moved: &Moved) {
-        self.write(now, format!("{} moves from {} to {}", moved.job, moved.from, moved.to));
+    fn note_move(&mut self, now: Time, job_move: &Moved) {
+        self.write(now, format!("{} moves from {} to {}", job_move.job, job_move.from, job_move.to));
     }
     fn note_prediction(&mut self, now: Time, id: JobId, prediction: Span) {
         self.write(now, format!("{id} shall run for {prediction}"));
@@ -106,8 +106,8 @@ impl Observer for Diary {
     fn note_withdrawal(&mut self, now: Time, id: JobId) {
         self.write(now, format!("{id} is withdrawn"));
     }
-    fn note_end(&mut self, ended: &EndedJob<'_>) {
-        self.write(ended.outcome.end, format!("{} ends, {} s", ended.id, ended.outcome.ran));
+    fn note_end(&mut self, job_end: &EndedJob<'_>) {
+        self.write(job_end.outcome.end, format!("{} ends, {} s", job_end.id, job_end.outcome.ran));
     }
     fn note_gauge(&mut self, now: Time, gauge: Gauge, value: i64) {
         self.write(now, format!("{gauge} is {value}"));
@@ -154,13 +154,13 @@ const DAY: [&str; 26] = [
 
 fn watch(observer: &mut impl Observer) {
     let w = workload(4, &[(0, 3, 100, 100), (0, 2, 50, 50), (5, 1, 10, 10), (60, 1, 10, 10)]);
-    let start = |id, why| {
+    let start = |id, reason| {
         let mut actions = Actions::default();
-        actions.start_job(JobId(id), why);
+        actions.start_job(JobId(id), reason);
         Do::Act(actions.list()[0])
     };
     let note = |value| Do::Act(Action::Note { gauge: Gauge::Delay, value });
-    let moved = Moved { job: JobId(0), favour: Some(JobId(1)), from: Time(5), to: Time(55), price: 1.0 };
+    let job_move = Moved { job: JobId(0), favour: Some(JobId(1)), from: Time(5), to: Time(55), price: 1.0 };
     let script = Script(vec![
         vec![
             Do::Act(Action::Reserve { job: JobId(0), start: Time(0), latest: Time(5) }),
@@ -168,7 +168,7 @@ fn watch(observer: &mut impl Observer) {
             note(7),
         ],
         // Explanations come when everything is done.
-        vec![Do::Explain(moved), Do::Act(Action::Suspend(JobId(0))), start(1, StartReason::Planned)],
+        vec![Do::Explain(job_move), Do::Act(Action::Suspend(JobId(0))), start(1, StartReason::Planned)],
         vec![Do::Act(Action::Repredict { job: JobId(1), prediction: Span(60) })],
         vec![Do::ResumeOn(0, 1, 4), note(3)],
         vec![start(3, StartReason::Head)],
@@ -186,9 +186,9 @@ fn everything_is_told_in_order() {
     watch(&mut direct);
     assert_eq!(direct.0, expected);
     // Through a reference, and as either of a pair, whatever the other is.
-    let mut referred = Diary::default();
-    watch(&mut &mut referred);
-    assert_eq!(referred.0, expected);
+    let mut diary = Diary::default();
+    watch(&mut &mut diary);
+    assert_eq!(diary.0, expected);
     let mut pair = (Diary::default(), Diary::default());
     watch(&mut pair);
     assert_eq!((&pair.0.0[..], &pair.1.0[..]), (&direct.0[..], &direct.0[..]));
@@ -234,9 +234,11 @@ fn a_suspended_job_that_is_withdrawn_has_no_segments() {
 }
 
 fn outcomes(w: &Workload, policy: &str) -> Vec<JobOutcome> {
-    let mut seen = Outcomes::default();
-    Simulation::new(w.machine(), spec(policy).build_scheduler(), WorkloadReplay::new(w)).run(&mut seen).expect("runs");
-    seen.0.into_iter().map(|o| o.expect("every job ends")).collect()
+    let mut observer = Outcomes::default();
+    Simulation::new(w.machine(), spec(policy).build_scheduler(), WorkloadReplay::new(w))
+        .run(&mut observer)
+        .expect("runs");
+    observer.0.into_iter().map(|o| o.expect("every job ends")).collect()
 }
 
 /// Jobs with a reservation: a job that waits and then starts as the head counts from its start
@@ -246,28 +248,28 @@ fn outcomes(w: &Workload, policy: &str) -> Vec<JobOutcome> {
 #[test]
 fn first_reservations_by_hand() {
     let w = workload(3, &[(0, 2, 10, 10), (0, 1, 5, 5), (1, 3, 10, 10), (2, 1, 2, 2)]);
-    let reserved = |policy: &str| -> Vec<_> {
+    let reservations = |policy: &str| -> Vec<_> {
         outcomes(&w, policy).iter().map(|o| (o.start.0, o.first_reservation.map(|t| t.0))).collect()
     };
-    assert_eq!(reserved("greedy"), [(0, None), (0, None), (10, None), (5, None)]);
-    assert_eq!(reserved("fcfs"), [(0, None), (0, None), (10, None), (20, None)]);
+    assert_eq!(reservations("greedy"), [(0, None), (0, None), (10, None), (5, None)]);
+    assert_eq!(reservations("fcfs"), [(0, None), (0, None), (10, None), (20, None)]);
     // Selective suspension, which gives processors names: at 5 job 3 is the head, (3 + 2) / 2 being
     // more than (4 + 10) / 10.
-    assert_eq!(reserved("ss"), [(0, None), (0, None), (10, None), (5, None)]);
+    assert_eq!(reservations("ss"), [(0, None), (0, None), (10, None), (5, None)]);
     // EASY announces at 1 that job 2 is due at 10.
-    assert_eq!(reserved("easy"), [(0, None), (0, None), (10, Some(10)), (5, None)]);
+    assert_eq!(reservations("easy"), [(0, None), (0, None), (10, Some(10)), (5, None)]);
     // One of 4 processors is free until 10, and job 1 is announced for 10 when it arrives at 1.
     // Job 2 becomes the head only when job 1 has started, and so starts at 10 as well.
     let w = workload(4, &[(0, 3, 10, 10), (1, 2, 10, 10), (2, 2, 20, 20)]);
-    let seen: Vec<_> = outcomes(&w, "easy").iter().map(|o| (o.start.0, o.first_reservation.map(|t| t.0))).collect();
-    assert_eq!(seen, [(0, None), (10, Some(10)), (10, Some(10))]);
+    let rows: Vec<_> = outcomes(&w, "easy").iter().map(|o| (o.start.0, o.first_reservation.map(|t| t.0))).collect();
+    assert_eq!(rows, [(0, None), (10, Some(10)), (10, Some(10))]);
     // With `arrive=fits` job 1 is not looked at before job 0 ends, and no job had a start announced
     // before.
     let w = workload(1, &[(0, 1, 100, 100), (10, 1, 5, 5)]);
-    for (policy, reserved) in [("easy(arrive=fits)", Some(100)), ("easy(arrive=fits,reserve=0)", None), ("fcfs", None)]
-    {
-        let seen: Vec<_> = outcomes(&w, policy).iter().map(|o| (o.start.0, o.first_reservation.map(|t| t.0))).collect();
-        assert_eq!(seen, [(0, None), (100, reserved)], "{policy}");
+    for (policy, promise) in [("easy(arrive=fits)", Some(100)), ("easy(arrive=fits,reserve=0)", None), ("fcfs", None)] {
+        let pairs: Vec<_> =
+            outcomes(&w, policy).iter().map(|o| (o.start.0, o.first_reservation.map(|t| t.0))).collect();
+        assert_eq!(pairs, [(0, None), (100, promise)], "{policy}");
     }
 }
 
@@ -281,8 +283,8 @@ fn first_reservations_by_hand() {
 #[test]
 fn accuracy_over_a_life_by_hand() {
     let w = workload(1, &[(0, 1, 100, 2), (2, 1, 100, 4), (10, 1, 50, 9), (12, 1, 50, 6), (25, 1, 50, 3)]);
-    let seen = outcomes(&w, "easy(predict=recent(2),correct=gradual)");
-    assert_eq!(seen.iter().map(|o| o.start.0).collect::<Vec<_>>(), [0, 2, 10, 19, 25]);
+    let results = outcomes(&w, "easy(predict=recent(2),correct=gradual)");
+    assert_eq!(results.iter().map(|o| o.start.0).collect::<Vec<_>>(), [0, 2, 10, 19, 25]);
     let expected = [
         0.02,
         0.04,
@@ -291,11 +293,11 @@ fn accuracy_over_a_life_by_hand() {
         // Predicted from 9 and 6: 7, and 3 is run.
         3.0 / 7.0,
     ];
-    for (id, (outcome, expected)) in seen.iter().zip(expected).enumerate() {
-        let found = outcome.accuracy.expect("recorded");
-        assert!((found - expected).abs() < 1e-12, "job {id}: {found} instead of {expected}");
+    for (id, (outcome, expected)) in results.iter().zip(expected).enumerate() {
+        let accuracy = outcome.accuracy.expect("recorded");
+        assert!((accuracy - expected).abs() < 1e-12, "job {id}: {accuracy} instead of {expected}");
     }
-    assert_eq!(seen.iter().map(|o| o.corrections).collect::<Vec<_>>(), [0, 0, 1, 1, 0]);
+    assert_eq!(results.iter().map(|o| o.corrections).collect::<Vec<_>>(), [0, 0, 1, 1, 0]);
 }
 
 /// Memory as the log has it: 10 MB per processor at 4 MB/s take 2.5 s, which is 3. Job 0 is
@@ -310,11 +312,11 @@ fn memory_of_the_log_by_hand() {
     let text = "[suspension]\nmemory = 'log'\nsmallest = 200\nlargest = 200\nrate = 4";
     let platform = Platform::from_toml(text).expect("a platform");
     for (w, overhead) in [(&w, 3), (&plain, 50)] {
-        let mut seen = Outcomes::default();
+        let mut observer = Outcomes::default();
         let mut simulation =
             Simulation::new(w.machine(), spec("ss").build_scheduler(), WorkloadReplay::new(w)).with_platform(&platform);
-        simulation.run(&mut seen).expect("runs");
-        let first = seen.0[0].as_ref().expect("ended");
+        simulation.run(&mut observer).expect("runs");
+        let first = observer.0[0].as_ref().expect("ended");
         assert_eq!((first.end.0, first.overhead.0, first.ran.0), (6_060 + overhead, overhead, 6_000));
     }
 }
@@ -360,11 +362,11 @@ fn conservative_announces_what_has_changed() {
         }
     }
     let w = workload(2, &[(0, 2, 100, 10), (1, 2, 10, 10), (2, 1, 10, 10), (3, 2, 5, 5)]);
-    let mut seen = Announced::default();
+    let mut observer = Announced::default();
     let mut simulation = Simulation::new(w.machine(), spec("conservative").build_scheduler(), WorkloadReplay::new(&w));
-    simulation.run(&mut seen).expect("runs");
-    let promised = [(1, 1, 100), (2, 2, 110), (3, 3, 120), (10, 1, 10), (10, 2, 20), (10, 3, 30)];
-    assert_eq!(seen.0, promised);
+    simulation.run(&mut observer).expect("runs");
+    let promises = [(1, 1, 100), (2, 2, 110), (3, 3, 120), (10, 1, 10), (10, 2, 20), (10, 3, 30)];
+    assert_eq!(observer.0, promises);
     let first: Vec<_> = outcomes(&w, "conservative").iter().map(|o| o.first_reservation.map(|t| t.0)).collect();
     assert_eq!(first, [None, Some(100), Some(110), Some(120)]);
 }
@@ -383,7 +385,7 @@ fn the_oldest_job_is_the_first_that_is_not_done() {
     let w = workload(4, &[(0, 1, 100, 100), (1, 1, 10, 10), (20, 1, 10, 10), (150, 1, 10, 10), (155, 1, 10, 10)]);
     let scheduler =
         Scheduler { policy: Box::new(Usher::default()), forecast: Forecast::default(), pass: PassRule::Instant };
-    let mut seen = Oldest::default();
-    Simulation::new(w.machine(), scheduler, WorkloadReplay::new(&w)).run(&mut seen).expect("runs");
-    assert_eq!(seen.0, [(0, 0), (1, 0), (20, 0), (150, 3), (155, 3)]);
+    let mut observer = Oldest::default();
+    Simulation::new(w.machine(), scheduler, WorkloadReplay::new(&w)).run(&mut observer).expect("runs");
+    assert_eq!(observer.0, [(0, 0), (1, 0), (20, 0), (150, 3), (155, 3)]);
 }

@@ -15,14 +15,14 @@ fn generated() -> Workload {
 struct Told(Vec<(Time, &'static str, u32, i64)>);
 
 impl Observer for Told {
-    fn note_start(&mut self, now: Time, id: JobId, why: StartReason) {
-        self.0.push((now, "started", id.0, why as i64));
+    fn note_start(&mut self, now: Time, id: JobId, reason: StartReason) {
+        self.0.push((now, "started", id.0, reason as i64));
     }
     fn note_reservation(&mut self, now: Time, id: JobId, start: Time, _latest: Time) {
         self.0.push((now, "reserved", id.0, start.0));
     }
-    fn note_end(&mut self, ended: &EndedJob<'_>) {
-        self.0.push((ended.outcome.end, "ended", ended.id.0, i64::from(ended.outcome.corrections)));
+    fn note_end(&mut self, job_end: &EndedJob<'_>) {
+        self.0.push((job_end.outcome.end, "ended", job_end.id.0, i64::from(job_end.outcome.corrections)));
     }
     fn note_settlement(&mut self, now: Time, levels: drystone::engine::Levels) {
         self.0.push((now, "settled", levels.running, i64::from(levels.free)));
@@ -39,17 +39,17 @@ fn stopping_at_each_pass_changes_nothing() {
     {
         let new =
             || Simulation::new(workload.machine(), spec(policy).build_scheduler(), WorkloadReplay::new(&workload));
-        let (mut whole, mut stopped) = (Told::default(), Told::default());
+        let (mut whole, mut pieces) = (Told::default(), Told::default());
         new().run(&mut whole).expect("sound");
         let mut simulation = new();
         let mut passes = 0;
-        while simulation.next_pass(&mut stopped).expect("sound") {
+        while simulation.next_pass(&mut pieces).expect("sound") {
             passes += 1;
             assert!(simulation.is_at_pass());
-            simulation.step(&mut stopped).expect("sound");
+            simulation.step(&mut pieces).expect("sound");
             assert!(!simulation.is_at_pass());
         }
-        assert_eq!(stopped, whole, "{policy}");
+        assert_eq!(pieces, whole, "{policy}");
         assert!(passes >= 400, "{policy}: {passes} passes");
     }
 }
@@ -90,10 +90,10 @@ fn it_is_saved_at_a_pass_as_well() {
         let scheduler = Scheduler::new(Box::new(Outside));
         Simulation::new(workload.machine(), scheduler, WorkloadReplay::new(&workload))
     };
-    let decide = |simulation: &mut Simulation<WorkloadReplay<'_>>, told: &mut Told, most: usize| {
+    let decide = |simulation: &mut Simulation<WorkloadReplay<'_>>, record: &mut Told, most: usize| {
         for _ in 0..most {
             let Some(actions) = first(&simulation.session().view()) else { break };
-            simulation.apply_actions(&actions, told).expect("possible");
+            simulation.apply_actions(&actions, record).expect("possible");
         }
     };
     let mut whole = Told::default();
@@ -102,22 +102,22 @@ fn it_is_saved_at_a_pass_as_well() {
         decide(&mut simulation, &mut whole, usize::MAX);
     }
     for most in [0, 1] {
-        let mut told = Told::default();
+        let mut record = Told::default();
         let mut simulation = new();
         for at in 0.. {
-            if !simulation.next_pass(&mut told).expect("sound") {
+            if !simulation.next_pass(&mut record).expect("sound") {
                 break;
             }
             if at % 50 == 49 {
-                decide(&mut simulation, &mut told, most);
-                let saved = simulation.save().expect("saves");
+                decide(&mut simulation, &mut record, most);
+                let bytes = simulation.save().expect("saves");
                 simulation = new();
-                simulation.load(&saved).expect("loads");
+                simulation.load(&bytes).expect("loads");
                 assert!(simulation.is_at_pass());
             }
-            decide(&mut simulation, &mut told, usize::MAX);
+            decide(&mut simulation, &mut record, usize::MAX);
         }
-        assert_eq!(told, whole);
+        assert_eq!(record, whole);
     }
 }
 
@@ -127,19 +127,19 @@ fn it_is_saved_at_a_pass_as_well() {
 fn what_is_impossible_outside_is_refused() {
     let workload = workload(4, &[(0, 3, 100, 100), (0, 2, 100, 100)]);
     let new = || Simulation::new(workload.machine(), Scheduler::new(Box::new(Outside)), WorkloadReplay::new(&workload));
-    let mut both = Actions::default();
-    both.start_job(JobId(0), StartReason::Head);
-    both.start_job(JobId(1), StartReason::Head);
+    let mut pair = Actions::default();
+    pair.start_job(JobId(0), StartReason::Head);
+    pair.start_job(JobId(1), StartReason::Head);
     let mut simulation = new();
-    let early = simulation.apply_actions(&both, &mut ()).expect_err("no pass");
+    let early = simulation.apply_actions(&pair, &mut ()).expect_err("no pass");
     assert!(matches!(early, SimulationError::NoPass), "{early}");
     assert!(simulation.next_pass(&mut ()).expect("sound"));
-    let error = simulation.apply_actions(&both, &mut ()).expect_err("too wide").to_string();
+    let error = simulation.apply_actions(&pair, &mut ()).expect_err("too wide").to_string();
     assert!(error.contains("job #1") && error.contains("cannot start"), "{error}");
     let mut idle = new();
     assert!(idle.next_pass(&mut ()).expect("sound"));
-    let left = idle.next_pass(&mut ()).expect_err("both wait for ever");
-    assert!(matches!(left, SimulationError::Starved { waiting: 2, .. }), "{left}");
+    let starvation = idle.next_pass(&mut ()).expect_err("both wait for ever");
+    assert!(matches!(starvation, SimulationError::Starved { waiting: 2, .. }), "{starvation}");
 }
 
 /// A driver outside may ask for a pass at a time at which nothing else happens.
@@ -156,9 +156,9 @@ fn a_pass_can_be_asked_for() {
     let mut start = Actions::default();
     start.start_job(JobId(0), StartReason::Planned);
     start.push(Action::Note { gauge: drystone::policy::Gauge::Nodes, value: 7 });
-    let mut both = (schedule, Notes::default());
-    simulation.apply_actions(&start, &mut both).expect("possible");
-    assert!(!simulation.next_pass(&mut both).expect("sound"));
-    assert_eq!(both.0.spans, [Some((Time(37), Time(137)))]);
-    assert_eq!(both.1.last_value(drystone::policy::Gauge::Nodes), Some(7));
+    let mut observers = (schedule, Notes::default());
+    simulation.apply_actions(&start, &mut observers).expect("possible");
+    assert!(!simulation.next_pass(&mut observers).expect("sound"));
+    assert_eq!(observers.0.spans, [Some((Time(37), Time(137)))]);
+    assert_eq!(observers.1.last_value(drystone::policy::Gauge::Nodes), Some(7));
 }

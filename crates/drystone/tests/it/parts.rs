@@ -27,10 +27,10 @@ fn agrees(set: &RunningSet, jobs: &mut [RunningJob], missing: Procs, time: i64) 
     prop_assert_eq!((set.len(), set.is_empty()), (jobs.len(), jobs.is_empty()));
     prop_assert_eq!(set.first_ending(), jobs.first().copied());
     prop_assert!(set.iter().eq(jobs.iter()));
-    let all: Procs = jobs.iter().map(|j| j.procs).sum();
-    prop_assert_eq!(set.procs(), all);
+    let total: Procs = jobs.iter().map(|j| j.procs).sum();
+    prop_assert_eq!(set.procs(), total);
     prop_assert_eq!(set.ending_by(Time(time)), jobs.iter().filter(|j| j.end.0 <= time).map(|j| j.procs).sum::<u32>());
-    for missing in [1, missing, all / 2, all, all + 1] {
+    for missing in [1, missing, total / 2, total, total + 1] {
         for extra in [ExtraRule::All, ExtraRule::First] {
             for floor in [Time::MIN, Time(time)] {
                 prop_assert_eq!(set.find_shadow(missing, extra, floor), shadow(jobs, missing, extra, floor));
@@ -63,9 +63,9 @@ proptest! {
             }
         }
         let mut next = jobs.len() as u32;
-        for (at, &(what, which, end, procs)) in changes.iter().enumerate() {
+        for (at, &(action, which, end, procs)) in changes.iter().enumerate() {
             let place = which as usize % jobs.len();
-            match what {
+            match action {
                 0 | 1 => {
                     let job = RunningJob { end: Time(end), id: JobId(next), procs };
                     next += 1;
@@ -115,17 +115,17 @@ proptest! {
             list.push(job);
         }
         queue_agrees(&queue, &mut list, &fits)?;
-        for &(what, which, key, procs) in &changes {
+        for &(action, which, key, procs) in &changes {
             let place = which as usize % list.len();
             let old = list[place];
             let absent = QueuePlace { key: old.key + 1_000, id: old.id };
             prop_assert_eq!(queue.remove(absent), None);
             prop_assert_eq!(queue.replace_job(absent, old), None);
-            if what == 0 {
+            if action == 0 {
                 prop_assert_eq!(queue.remove(old.queue_place()), Some(old));
                 list.swap_remove(place);
             } else {
-                let new = WaitingJob { key: if what == 1 { key } else { old.key }, procs, prediction: Span(key * 10), ..old };
+                let new = WaitingJob { key: if action == 1 { key } else { old.key }, procs, prediction: Span(key * 10), ..old };
                 prop_assert_eq!(queue.replace_job(old.queue_place(), new), Some(old));
                 list[place] = new;
             }
@@ -189,14 +189,14 @@ fn queue_agrees(queue: &WaitQueue, list: &mut [WaitingJob], fits: &[(u32, i64, u
                 queue.next_fit(after, fit),
                 behind().find(|j| j.procs <= free && (j.prediction.0 <= window || j.procs <= extra)).copied()
             );
-            let undisturbed = |j: &&WaitingJob| {
-                j.procs <= free && stairs.steps.iter().all(|&(until, left)| j.procs <= left || j.prediction <= until)
+            let is_harmless = |j: &&WaitingJob| {
+                j.procs <= free && stairs.steps.iter().all(|&(until, spare)| j.procs <= spare || j.prediction <= until)
             };
-            prop_assert_eq!(queue.next_admitted(after, &stairs), behind().find(undisturbed).copied());
+            prop_assert_eq!(queue.next_admitted(after, &stairs), behind().find(is_harmless).copied());
         }
         for (fit, now) in [(Some(fit), Time(3_000)), (None, Time(window))] {
-            let admitted = list.iter().filter(|j| fit.is_none_or(|f| f.can_start(j.procs, j.prediction)));
-            let best = admitted.copied().reduce(|a, b| if more_expanded(&b, &a, now) { b } else { a });
+            let candidates = list.iter().filter(|j| fit.is_none_or(|f| f.can_start(j.procs, j.prediction)));
+            let best = candidates.copied().reduce(|a, b| if more_expanded(&b, &a, now) { b } else { a });
             prop_assert_eq!(queue.most_expanded(now, fit), best);
         }
     }
@@ -265,12 +265,12 @@ fn an_unmarked_profile_has_no_past() {
         profile
     };
     assert_eq!(with(3), with(7));
-    let mut marked = Profile::new(Time(0), 8);
-    let mark = marked.set_mark();
-    marked.reserve_procs(Time(2), Time(5), 3);
-    marked.release_procs(Time(2), Time(5), 3);
-    marked.drop_mark(mark);
-    assert_eq!(marked, with(3), "nor is what a mark that was dropped held");
+    let mut profile = Profile::new(Time(0), 8);
+    let mark = profile.set_mark();
+    profile.reserve_procs(Time(2), Time(5), 3);
+    profile.release_procs(Time(2), Time(5), 3);
+    profile.drop_mark(mark);
+    assert_eq!(profile, with(3), "nor is what a mark that was dropped held");
 }
 
 /// Steps by hand, where the property's array of seconds ends: the end of all times, and the time

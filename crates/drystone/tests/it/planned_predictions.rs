@@ -17,9 +17,11 @@ impl Observer for Told {
 
 /// Returns the announcements of a job: time and planned start.
 fn told(w: &Workload, policy: &str, job: u32) -> Vec<(i64, i64)> {
-    let mut told = Told(JobId(job), Vec::new());
-    Simulation::new(w.machine(), spec(policy).build_scheduler(), WorkloadReplay::new(w)).run(&mut told).expect(policy);
-    told.1
+    let mut observer = Told(JobId(job), Vec::new());
+    Simulation::new(w.machine(), spec(policy).build_scheduler(), WorkloadReplay::new(w))
+        .run(&mut observer)
+        .expect(policy);
+    observer.1
 }
 
 /// The end that the plan has a job at is an event known beforehand, also where the job gets more

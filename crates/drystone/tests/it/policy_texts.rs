@@ -89,8 +89,8 @@ fn values_at_their_borders() {
     ])
     .collect();
     for (text, good) in cases {
-        let found = text.parse::<PolicySpec>();
-        assert_eq!(found.is_ok(), good, "{text}: {:?}", found.err().map(|e| e.to_string()));
+        let result = text.parse::<PolicySpec>();
+        assert_eq!(result.is_ok(), good, "{text}: {:?}", result.err().map(|e| e.to_string()));
     }
 }
 
@@ -126,8 +126,8 @@ fn policies_of_a_study_are_those_it_had() {
         ("slack@talby1999", "tsafrir2007", "slack@talby1999"),
         ("fcfs", "tsafrir2007", "fcfs"),
     ] {
-        let found = text.parse::<PolicySpec>().and_then(|spec| spec.in_study(study));
-        assert_eq!(found.map(|spec| spec.to_string()), Ok(meant.to_string()), "{text} in {study}");
+        let result = text.parse::<PolicySpec>().and_then(|spec| spec.in_study(study));
+        assert_eq!(result.map(|spec| spec.to_string()), Ok(meant.to_string()), "{text} in {study}");
     }
 }
 
@@ -136,7 +136,7 @@ fn texts_of_priorities_name_owners() {
     use drystone::model::{Job, JobId, Span, Time};
     let mut job = Job::new(Time(0), 1, Span(1));
     (job.user, job.group, job.queue) = (2, 3, 4);
-    for (text, found) in [
+    for (text, is_match) in [
         ("user(2)", true),
         ("user(3)", false),
         ("group(3)", true),
@@ -145,7 +145,7 @@ fn texts_of_priorities_name_owners() {
         ("queue(2)", false),
     ] {
         let importance = Priorities::from_text(text).expect(text).job_importance(JobId(0), &job);
-        assert_eq!((importance.user, importance.political), if found { (1.0, 1.0) } else { (0.0, 0.0) }, "{text}");
+        assert_eq!((importance.user, importance.political), if is_match { (1.0, 1.0) } else { (0.0, 0.0) }, "{text}");
     }
 }
 

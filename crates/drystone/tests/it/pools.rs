@@ -23,13 +23,13 @@ fn an_end_in_one_pool_admits_a_job_of_another() {
         jobs.push(job);
         truth.push(Truth { run: Span(run), number, status: LogStatus::Completed });
     }
-    let mut known = Circumstances::default();
+    let mut circumstances = Circumstances::default();
     let (reason, of) = ("QOSMaxJobsPerUserLimit".to_string(), "the QOS normal for the user ada".to_string());
-    let limit = known.limits.add_limit(JobLimit { reason, of, family: "the QOS normal".to_string(), most: 1 });
-    let set = known.limits.intern_claims(vec![LimitClaim { limit, amount: 1, binds: true }]);
-    [0, 1, 3].into_iter().for_each(|job| known.limits.bind_job(JobId(job), set));
+    let limit = circumstances.limits.add_limit(JobLimit { reason, of, family: "the QOS normal".to_string(), most: 1 });
+    let set = circumstances.limits.intern_claims(vec![LimitClaim { limit, amount: 1, binds: true }]);
+    [0, 1, 3].into_iter().for_each(|job| circumstances.limits.bind_job(JobId(job), set));
     let whole = Workload::new(Machine::new(8), jobs, truth, Provenance::default()).expect("possible");
-    let whole = whole.with_circumstances(known).expect("possible");
+    let whole = whole.with_circumstances(circumstances).expect("possible");
     let division = pools(2);
     for policy in ["fcfs", "easy", "easy(pass=event)", "conservative", "slack"] {
         let spec: PolicySpec = policy.parse().expect("a policy");
@@ -104,7 +104,8 @@ fn licences_that_come_back_go_to_the_job_that_came_first() {
 /// three, which are there from 20 on.
 #[test]
 fn supply_over_time_is_that_of_all_pools() {
-    let step = |from, amount, announced| SupplyStep { resource: ResourceId(0), from: Time(from), amount, announced };
+    let step =
+        |from, amount, notice| SupplyStep { resource: ResourceId(0), from: Time(from), amount, announced: notice };
     let rows = [(0, 1, 10, 2), (1, 2, 10, 2), (6, 1, 4, 1), (6, 2, 5, 3)];
     let whole = licensed(&rows, &[step(5, 2, None), step(20, 4, None)]);
     assert_spans(&whole, &[(0, 10), (1, 11), (11, 15), (20, 25)]);
@@ -147,9 +148,9 @@ impl Observer for SupplyWatch<'_> {
     fn note_suspension(&mut self, now: Time, id: JobId) {
         self.change(now, id, false);
     }
-    fn note_end(&mut self, ended: &EndedJob<'_>) {
+    fn note_end(&mut self, job_end: &EndedJob<'_>) {
         self.done += 1;
-        self.change(ended.outcome.end, ended.id, false);
+        self.change(job_end.outcome.end, job_end.id, false);
     }
 }
 
@@ -172,9 +173,9 @@ fn random_site() -> impl Strategy<Value = (i32, Workload)> {
             truth.push(Truth { run: Span(run), number, status: LogStatus::Completed });
         }
         let mut supply: BTreeMap<(u16, i64), SupplyStep> = BTreeMap::new();
-        for (resource, from, amount, announced) in steps.into_iter().chain([(0, 100, 3, false), (1, 100, 5, false)]) {
-            let (amount, announced) = (amount.min(if resource == 0 { 3 } else { 5 }), announced.then_some(Time(0)));
-            let step = SupplyStep { resource: ResourceId(resource), from: Time(from), amount, announced };
+        for (resource, from, amount, has_notice) in steps.into_iter().chain([(0, 100, 3, false), (1, 100, 5, false)]) {
+            let (amount, notice) = (amount.min(if resource == 0 { 3 } else { 5 }), has_notice.then_some(Time(0)));
+            let step = SupplyStep { resource: ResourceId(resource), from: Time(from), amount, announced: notice };
             supply.insert((resource, from), step);
         }
         let supply: Vec<SupplyStep> = supply.into_values().collect();

@@ -77,8 +77,8 @@ fn windows_of_quantiles() {
 #[test]
 fn steps_count_from_what_was_outlived() {
     let correct = |prediction, limit, corrections| {
-        let expired = Expired { prediction: Span(prediction), limit: Span(limit), corrections, late: 0 };
-        Correction::Steps.correct_prediction(&expired).0
+        let expiry = Expired { prediction: Span(prediction), limit: Span(limit), corrections, late: 0 };
+        Correction::Steps.correct_prediction(&expiry).0
     };
     // 100 s plus a minute, then plus five, up to the estimate.
     assert_eq!([correct(100, 2_000, 0), correct(160, 2_000, 1), correct(160, 300, 1)], [160, 400, 300]);
@@ -117,7 +117,7 @@ fn steps_count_from_a_prediction_that_was_made_anew() {
 struct Corrections(Vec<u32>);
 
 impl Observer for Corrections {
-    fn note_end(&mut self, ended: &EndedJob<'_>) {
-        self.0.push(ended.outcome.corrections);
+    fn note_end(&mut self, job_end: &EndedJob<'_>) {
+        self.0.push(job_end.outcome.corrections);
     }
 }

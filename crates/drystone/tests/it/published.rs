@@ -28,14 +28,14 @@ type Row = (&'static str, &'static str, &'static [f64]);
 /// Compares what `measure` says of each row with the published values: within `tolerance` of each,
 /// or within `rounding` half units of its last printed digit, whichever is wider.
 fn check(rows: &[Row], tolerance: f64, digits: &[i32], measure: impl Fn(&Workload, &str) -> Vec<f64>) {
-    for &(name, policy, published) in rows {
+    for &(name, policy, averages) in rows {
         let Some(workload) = log(name, CleaningStudy::Tsafrir2007, None) else { return };
-        let ours = measure(&workload, policy);
-        assert_eq!(ours.len(), published.len());
-        for ((ours, published), digits) in ours.iter().zip(published).zip(digits) {
+        let values = measure(&workload, policy);
+        assert_eq!(values.len(), averages.len());
+        for ((value, average), digits) in values.iter().zip(averages).zip(digits) {
             // A published "21" is anything from 20.5 to 21.5.
-            let allowed = (tolerance * published).max(0.5 * 10f64.powi(-digits));
-            assert!((ours - published).abs() <= allowed, "{name} {policy}: {ours} against {published} ± {allowed}");
+            let allowance = (tolerance * average).max(0.5 * 10f64.powi(-digits));
+            assert!((value - average).abs() <= allowance, "{name} {policy}: {value} against {average} ± {allowance}");
         }
     }
 }
@@ -290,29 +290,29 @@ fn every_table_as_another_implementation_found_it() {
     let mut wrong = Vec::new();
     for (at, name) in [SP2, CTC, KTH, BLUE].into_iter().enumerate() {
         let Some(workload) = log(name, CleaningStudy::Tsafrir2007, None) else { return };
-        for (policy, found, published) in AVERAGES {
+        for (policy, peer_values, paper_values) in AVERAGES {
             let text = match policy.split_once(' ') {
                 Some((policy, args)) => format!("{policy}@tsafrir2007({args})"),
                 None => format!("{policy}@tsafrir2007"),
             };
             let report = tsafrir(&workload, &text);
-            let mut close = |what: &str, ours: f64, theirs: f64, digits: i32| {
+            let mut close = |label: &str, value: f64, target: f64, digits: i32| {
                 // Theirs were rounded twice, to one more digit first: 325.254 became 325.25 and
                 // then 325.2.
                 let half = 0.55 * 10f64.powi(-digits);
-                if (ours - theirs).abs() > half {
-                    wrong.push(format!("{name} {policy}: {what} {ours}, expected {theirs}"));
+                if (value - target).abs() > half {
+                    wrong.push(format!("{name} {policy}: {label} {value}, expected {target}"));
                 }
             };
-            let ours = [mean(&report, Measure::Wait) / 60.0, mean(&report, Measure::BoundedSlowdown)];
-            close("wait", ours[0], found[at][0], 1);
-            close("bounded slowdown", ours[1], found[at][1], 2);
-            let deviation = |k: usize| 100.0 * (ours[k] / published[at][k] - 1.0);
+            let own_means = [mean(&report, Measure::Wait) / 60.0, mean(&report, Measure::BoundedSlowdown)];
+            close("wait", own_means[0], peer_values[at][0], 1);
+            close("bounded slowdown", own_means[1], peer_values[at][1], 2);
+            let deviation = |k: usize| 100.0 * (own_means[k] / paper_values[at][k] - 1.0);
             eprintln!("{name} {policy}: wait {:+.1} %, slowdown {:+.1} % off the paper", deviation(0), deviation(1));
             let p = report.predictability.as_ref().expect("asked for");
             let minutes = |s: Option<f64>| s.expect("jobs") / 60.0;
             for (_, rows) in RESERVATIONS.iter().filter(|r| r.0 == policy) {
-                for (k, (ours, digits)) in [
+                for (k, (value, digits)) in [
                     (100.0 * p.reservation_rate.expect("jobs"), 2),
                     (minutes(p.difference.mean), 1),
                     (minutes(p.difference.median), 2),
@@ -325,7 +325,7 @@ fn every_table_as_another_implementation_found_it() {
                 .into_iter()
                 .enumerate()
                 {
-                    close("tables 4 and 5", ours, rows[at][k], digits);
+                    close("tables 4 and 5", value, rows[at][k], digits);
                 }
             }
             for (_, rows) in PREDICTIONS.iter().filter(|r| r.0 == policy) {
@@ -382,9 +382,9 @@ fn every_row_of_gaussier_2015() {
                 sum += (flow as f64 / workload.truth()[i].run.as_f64().max(10.0)).max(1.0);
                 largest = largest.max(flow);
             }
-            let ours = sum / workload.len() as f64;
-            let error = (ours / slowdown[column] - 1.0).abs();
-            assert!(error < 1e-12, "{policy} on {name}: {ours} against {}", slowdown[column]);
+            let own_mean = sum / workload.len() as f64;
+            let error = (own_mean / slowdown[column] - 1.0).abs();
+            assert!(error < 1e-12, "{policy} on {name}: {own_mean} against {}", slowdown[column]);
             assert_eq!(largest, flow[column], "{policy} on {name}: largest flow");
         }
     }

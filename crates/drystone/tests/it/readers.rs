@@ -26,9 +26,9 @@ fn corpus(target: &str) -> Vec<Vec<u8>> {
 fn changed(inputs: Vec<Vec<u8>>) -> impl Strategy<Value = Vec<u8>> {
     let edits = prop::collection::vec((any::<prop::sample::Index>(), any::<u8>(), 0u8..3), 1..5);
     (prop::sample::select(inputs), edits).prop_map(|(mut input, edits)| {
-        for (at, byte, how) in edits {
+        for (at, byte, edit) in edits {
             let at = at.index(input.len() + 1).min(input.len().saturating_sub(1));
-            match how {
+            match edit {
                 _ if input.is_empty() => input.push(byte),
                 0 => input[at] = byte,
                 1 => input.insert(at, byte),

@@ -97,9 +97,9 @@ fn a_plan_wakes_in_time() {
     let second = s.note_arrival(Time(1), &job(1, 2, 10), None).expect("possible");
     assert_eq!(decide(&mut s, 1), [0; 0]);
     assert_eq!(s.next_due_time(), Some(Time(100)));
-    let mut restored = session(2, "conservative(notice=late)");
-    restored.load(&s.save().expect("saves")).expect("loads");
-    for mut s in [s, restored] {
+    let mut copy = session(2, "conservative(notice=late)");
+    copy.load(&s.save().expect("saves")).expect("loads");
+    for mut s in [s, copy] {
         s.end_job(Time(40), first);
         assert!(!s.expire_due(Time(99)));
         assert!(s.expire_due(Time(100)));

@@ -69,9 +69,9 @@ fn jobs_keep_their_sizes_and_the_machine_its_power_when_times_move() {
     let cap = shifted_workload.shapes().and_then(|shapes| shapes.power.clone()).expect("power").caps[0];
     assert_eq!((cap.from, cap.announced), (Time(20), Time(10)));
     // Another load has other arrivals, and the same power.
-    let scaled = scale_load(whole.clone(), "2".parse::<LoadFactor>().expect("a factor")).expect("scaled");
-    assert_eq!(kinds(&scaled), expected);
-    assert_eq!(scaled.shapes().and_then(|shapes| shapes.power.clone()).expect("power").caps[0].from, Time(30));
+    let dense_workload = scale_load(whole.clone(), "2".parse::<LoadFactor>().expect("a factor")).expect("scaled");
+    assert_eq!(kinds(&dense_workload), expected);
+    assert_eq!(dense_workload.shapes().and_then(|shapes| shapes.power.clone()).expect("power").caps[0].from, Time(30));
     assert_eq!(kinds(&cut_piece(&whole, 1..3, setting()).expect("a piece")), expected[1..]);
     let some = cut_pieces(&whole, &[0..1, 2..3], setting()).expect("pieces");
     assert_eq!(kinds(&some), [expected[0], expected[2]]);
@@ -136,8 +136,8 @@ fn a_story_tells_the_sizes_of_a_job() {
         assert!(text.contains(part), "{text}");
     }
     let json = serde_json::to_value(&story).expect("JSON");
-    let resized = json["story"].as_array().expect("events").iter().find(|event| event["event"] == "resized");
-    assert_eq!(resized.map(|event| (event["from"].as_u64(), event["to"].as_u64())), Some((Some(8), Some(4))));
+    let resize = json["story"].as_array().expect("events").iter().find(|event| event["event"] == "resized");
+    assert_eq!(resize.map(|event| (event["from"].as_u64(), event["to"].as_u64())), Some((Some(8), Some(4))));
 }
 
 /// Job 1 holds all four processors until 100. Job 2 (100 s on two, 200 s on one, 50 s on four) ends
@@ -162,7 +162,10 @@ fn slack_takes_as_many_processors_as_are_free() {
     let jobs = shaped(workload(8, &[(0, 6, 100), (10, 4, 100)]), "job,kind,min,max\n2,moldable,1,8\n");
     let row = |text: &str| {
         let list = segments(&jobs, text);
-        list.iter().find(|one| one.number == 2).map(|one| (one.start.0, one.end.0, one.procs)).expect("job 2")
+        list.iter()
+            .find(|segment| segment.number == 2)
+            .map(|segment| (segment.start.0, segment.end.0, segment.procs))
+            .expect("job 2")
     };
     for (shape, expected) in [
         ("preferred", (100, 200, 4)),
@@ -176,7 +179,8 @@ fn slack_takes_as_many_processors_as_are_free() {
     }
     // Where nothing is free it is planned with its smallest size, or if it may wait with the best.
     let jobs = shaped(workload(8, &[(0, 8, 100), (10, 4, 100)]), "job,kind,min,max\n2,moldable,2,8\n");
-    let size = |text: &str| segments(&jobs, text).iter().map(|one| (one.start.0, one.procs)).max().expect("job 2");
+    let size =
+        |text: &str| segments(&jobs, text).iter().map(|segment| (segment.start.0, segment.procs)).max().expect("job 2");
     assert_eq!((size("slack(shape=most)"), size("slack(shape=start-now)")), ((100, 2), (100, 8)));
 }
 
@@ -192,7 +196,7 @@ fn slack_without_slack_is_conservative_backfilling_with_sizes() {
         for shape in ["submit", "start-now", "most", "upto", "min"] {
             let slack = segments(&log, &format!("slack(sf=0,horizon=all,shape={shape})"));
             let conservative = segments(&log, &format!("conservative(horizon=all,shape={shape})"));
-            let differs = slack.iter().zip(&conservative).find(|(one, other)| one != other);
+            let differs = slack.iter().zip(&conservative).find(|(own, rival)| own != rival);
             assert!(slack.len() == conservative.len() && differs.is_none(), "seed {seed}, {shape}: {differs:?}");
         }
     }

@@ -63,8 +63,8 @@ fn caps_of(settings: &Value) -> Option<Vec<PowerCap>> {
     let caps = settings.get("caps")?.as_array()?;
     let cap = |row: &Value| {
         let from = Time(row[0].as_i64().expect("a time"));
-        let announced = if foresees { Time::MIN } else { from };
-        PowerCap { from, watts: row[1].as_u64().expect("watts"), announced }
+        let notice = if foresees { Time::MIN } else { from };
+        PowerCap { from, watts: row[1].as_u64().expect("watts"), announced: notice }
     };
     Some(caps.iter().map(cap).collect())
 }
@@ -184,12 +184,12 @@ fn large_schedules_come_out_segment_by_segment() {
         {
             let _ = writeln!(wrong, "{name}: {differs}");
         }
-        let held: i64 = sizes.values().flatten().map(|[start, end, procs]| (end - start) * procs).sum();
+        let area: i64 = sizes.values().flatten().map(|[start, end, procs]| (end - start) * procs).sum();
         let count = |up: bool| -> usize {
             let pairs = sizes.values().flat_map(|rows| rows.windows(2));
             pairs.filter(|pair| if up { pair[1][2] > pair[0][2] } else { pair[1][2] < pair[0][2] }).count()
         };
-        let figures = (held, count(true) as i64, count(false) as i64);
+        let figures = (area, count(true) as i64, count(false) as i64);
         let of = |key: &str| measures[name][key].as_i64().expect("a figure");
         let expected = (of("held"), of("grows"), of("shrinks"));
         if figures != expected {

@@ -13,14 +13,16 @@ use drystone::policy::PolicySpec;
 
 /// Jobs of submit, processors, run time and estimate; those of `here` run since these times when
 /// the simulation begins.
-fn workload(procs: u32, rows: &[(i64, u32, i64, i64)], begin: i64, here: &[(u32, i64)]) -> Workload {
+fn workload(procs: u32, rows: &[(i64, u32, i64, i64)], begin: i64, run_list: &[(u32, i64)]) -> Workload {
     let jobs = rows.iter().map(|&(submit, procs, _, estimate)| Job::new(Time(submit), procs, Span(estimate))).collect();
     let truth = (1..).zip(rows).map(|(number, row)| Truth { run: Span(row.2), number, status: LogStatus::Completed });
     let workload =
         Workload::new(Machine::new(procs), jobs, truth.collect(), Provenance::default()).expect("possible jobs");
-    let here = here.iter().map(|&(job, since)| (JobId(job), Adopted::Running { since: Time(since), on: None }));
-    let known = Circumstances { begin: Some(Time(begin)), here: here.collect(), ..Circumstances::default() };
-    workload.with_circumstances(known).expect("possible circumstances")
+    let adoptions =
+        run_list.iter().map(|&(job, since)| (JobId(job), Adopted::Running { since: Time(since), on: None }));
+    let circumstances =
+        Circumstances { begin: Some(Time(begin)), here: adoptions.collect(), ..Circumstances::default() };
+    workload.with_circumstances(circumstances).expect("possible circumstances")
 }
 
 fn shaped(workload: Workload, table: &str, overrun: Overrun) -> Workload {
@@ -33,7 +35,9 @@ fn simulate(workload: &Workload, policy: &str) -> (Vec<[i64; 4]>, Report) {
     let mut segments = Segments::default();
     let result = Experiment::new(&spec, workload).run(&mut segments);
     let result = result.unwrap_or_else(|error| panic!("{policy}: {error}")).expect("nothing stops it");
-    let row = |one: &drystone::engine::Segment| [one.number, one.start.0, one.end.0, i64::from(one.procs)];
+    let row = |segment: &drystone::engine::Segment| {
+        [segment.number, segment.start.0, segment.end.0, i64::from(segment.procs)]
+    };
     let mut rows: Vec<[i64; 4]> = segments.list.iter().map(row).collect();
     rows.sort_unstable();
     (rows, result.report)
@@ -60,13 +64,13 @@ fn a_job_that_runs_already_has_the_size_of_the_log() {
     // It grows when the queue is empty: 50 s at 4 are 25 s at 8.
     assert_eq!(rows(&case, "easy(resize=grow)"), [[1, 0, 50, 4], [1, 50, 75, 8], [2, 75, 85, 4]]);
     // So it is on processors that have names.
-    let mut known = jobs.circumstances().cloned().expect("circumstances");
-    known.here.insert(JobId(0), Adopted::Running { since: Time(0), on: Some(ProcSet::from_range(2..6)) });
-    let begun_workload = jobs.clone().with_circumstances(known.clone()).expect("four processors");
-    let named = shaped(begun_workload, table, Overrun::RunOn);
-    assert_eq!(rows(&named, "easy"), stays);
+    let mut circumstances = jobs.circumstances().cloned().expect("circumstances");
+    circumstances.here.insert(JobId(0), Adopted::Running { since: Time(0), on: Some(ProcSet::from_range(2..6)) });
+    let begun_workload = jobs.clone().with_circumstances(circumstances.clone()).expect("four processors");
+    let node_case = shaped(begun_workload, table, Overrun::RunOn);
+    assert_eq!(rows(&node_case, "easy"), stays);
     // Circumstances may also come last.
-    assert_eq!(rows(&case.with_circumstances(known).expect("four processors"), "easy"), stays);
+    assert_eq!(rows(&case.with_circumstances(circumstances).expect("four processors"), "easy"), stays);
     // Though it is none of its sizes, it is the one that it has.
     let table = "job,kind,sizes,pref\n1,malleable,2 8,8\n";
     assert_eq!(rows(&shaped(jobs, table, Overrun::RunOn), "easy"), stays);
@@ -75,9 +79,9 @@ fn a_job_that_runs_already_has_the_size_of_the_log() {
 #[test]
 fn a_suspended_job_goes_on_with_the_size_of_the_log() {
     let jobs = workload(8, &[(0, 4, 100, 100)], 50, &[]);
-    let mut known = jobs.circumstances().cloned().expect("circumstances");
-    known.here.insert(JobId(0), Adopted::Suspended { ran: Span(30), on: None });
-    let jobs = jobs.with_circumstances(known).expect("it has run for 30 s");
+    let mut circumstances = jobs.circumstances().cloned().expect("circumstances");
+    circumstances.here.insert(JobId(0), Adopted::Suspended { ran: Span(30), on: None });
+    let jobs = jobs.with_circumstances(circumstances).expect("it has run for 30 s");
     let case = shaped(jobs, "job,kind,min,pref,max\n1,malleable,2,8,8\n", Overrun::RunOn);
     assert_eq!(rows(&case, "ss"), [[1, 50, 120, 4]]);
 }
@@ -87,10 +91,10 @@ fn limits_that_stay_count_from_the_start_before_the_first_instant() {
     // Case 07 from 20 on. The limit of 130 s kills the job that shrank at 40.
     let jobs = workload(8, &[(0, 8, 100, 130), (40, 4, 50, 50)], 20, &[(0, 0)]);
     let case = shaped(jobs, "job,kind,min,max\n1,malleable,2,8\n", Overrun::Kill);
-    let both = "easy(resize=both)";
-    assert_eq!(rows(&case, both), [[1, 0, 40, 8], [1, 40, 90, 4], [1, 90, 125, 8], [2, 40, 90, 4]]);
+    let policy = "easy(resize=both)";
+    assert_eq!(rows(&case, policy), [[1, 0, 40, 8], [1, 40, 90, 4], [1, 90, 125, 8], [2, 40, 90, 4]]);
     let wall = give_rules(case, "limit=wall".parse().expect("a rule"));
-    assert_eq!(rows(&wall, both), [[1, 0, 40, 8], [1, 40, 130, 4], [2, 40, 90, 4]]);
+    assert_eq!(rows(&wall, policy), [[1, 0, 40, 8], [1, 40, 130, 4], [2, 40, 90, 4]]);
 }
 
 #[test]

@@ -27,18 +27,18 @@ fn simulate(workload: &Workload, policy: &str) -> Segments {
     let mut segments = Segments::default();
     let result = Experiment::new(&spec, workload).run(&mut segments);
     result.unwrap_or_else(|error| panic!("{policy}: {error}")).expect("nothing stops it");
-    segments.list.sort_by_key(|one| (one.job, one.start));
+    segments.list.sort_by_key(|segment| (segment.job, segment.start));
     // Saved and restored after every instant it comes out the same.
-    let mut restored = Segments::default();
+    let mut replay = Segments::default();
     let begin = || Simulation::new(workload.machine(), spec.build_scheduler(), WorkloadReplay::new(workload));
-    let mut one = begin();
-    while one.step(&mut restored).unwrap_or_else(|error| panic!("{policy}: {error}")) {
-        let bytes = one.save().expect("saved");
-        one = begin();
-        one.load(&bytes).unwrap_or_else(|error| panic!("{policy}: {error}"));
+    let mut simulation = begin();
+    while simulation.step(&mut replay).unwrap_or_else(|error| panic!("{policy}: {error}")) {
+        let bytes = simulation.save().expect("saved");
+        simulation = begin();
+        simulation.load(&bytes).unwrap_or_else(|error| panic!("{policy}: {error}"));
     }
-    restored.list.sort_by_key(|one| (one.job, one.start));
-    assert_eq!(restored.list, segments.list, "{policy}, restored after every instant");
+    replay.list.sort_by_key(|segment| (segment.job, segment.start));
+    assert_eq!(replay.list, segments.list, "{policy}, restored after every instant");
     segments
 }
 
@@ -47,9 +47,9 @@ fn simulate(workload: &Workload, policy: &str) -> Segments {
 fn rows(workload: &Workload, policy: &str) -> Vec<[i64; 5]> {
     let watts =
         |job: usize| workload.shapes().and_then(|shapes| shapes.shape_at(job)).map_or(0, |(shape, _)| shape.watts);
-    let row = |one: &drystone::engine::Segment| {
-        let watts = one.pace.map_or_else(|| watts(one.job.index()), |pace| pace.watts);
-        [one.number, one.start.0, one.end.0, i64::from(one.procs), watts as i64]
+    let row = |segment: &drystone::engine::Segment| {
+        let watts = segment.pace.map_or_else(|| watts(segment.job.index()), |pace| pace.watts);
+        [segment.number, segment.start.0, segment.end.0, i64::from(segment.procs), watts as i64]
     };
     simulate(workload, policy).list.iter().map(row).collect()
 }
@@ -105,8 +105,8 @@ fn a_slow_job_returns_to_its_full_pace() {
 fn a_slow_run_is_backfilled_around_the_reservation() {
     // Job 2 waits for all processors until 100. Job 3 has 600 W: 800 are too much, 500 are not.
     let table = "job,watts,paces\n1,100,\n2,100,\n3,,1:400 0.8:250\n";
-    let backfilled = workload(&[(0, 4, 100), (1, 8, 10), (2, 2, 40)], table, "time,cap\n0,1000\n");
-    assert_eq!(rows(&backfilled, "easy"), [[1, 0, 100, 4, 100], [2, 100, 110, 8, 100], [3, 2, 52, 2, 250]]);
+    let backfill = workload(&[(0, 4, 100), (1, 8, 10), (2, 2, 40)], table, "time,cap\n0,1000\n");
+    assert_eq!(rows(&backfill, "easy"), [[1, 0, 100, 4, 100], [2, 100, 110, 8, 100], [3, 2, 52, 2, 250]]);
     // 90 s are 112.5 at this pace: too long before 100.
     let waits = workload(&[(0, 4, 100), (1, 8, 10), (2, 2, 90)], table, "time,cap\n0,1000\n");
     assert_eq!(rows(&waits, "easy"), [[1, 0, 100, 4, 100], [2, 100, 110, 8, 100], [3, 110, 200, 2, 400]]);
@@ -148,9 +148,9 @@ fn sizes_and_paces_are_chosen_together() {
     // 400 W are left beside job 1: 2 processors at the full pace end at 200, 4 at 0.6 at 167, since
     // 100 s at 4 are 166.7 at 0.6.
     let table = "job,kind,min,max,watts,paces\n1,rigid,,,100,\n2,moldable,1,4,,1:200 0.6:100\n";
-    let both = workload(&[(0, 4, 1000), (0, 4, 100)], table, "time,cap\n0,800\n");
-    assert_eq!(rows(&both, "easy(shape=start-now)")[1], [2, 0, 167, 4, 100]);
-    assert_eq!(rows(&both, "easy(shape=start-now,pace=full)")[1], [2, 0, 200, 2, 200]);
+    let case = workload(&[(0, 4, 1000), (0, 4, 100)], table, "time,cap\n0,800\n");
+    assert_eq!(rows(&case, "easy(shape=start-now)")[1], [2, 0, 167, 4, 100]);
+    assert_eq!(rows(&case, "easy(shape=start-now,pace=full)")[1], [2, 0, 200, 2, 200]);
 }
 
 #[test]
@@ -169,16 +169,16 @@ fn limits_go_with_the_pace() {
     // It is killed after 50 s at full pace; at half speed after 100.
     let jobs = vec![Job::new(Time(0), 4, Span(100)), Job::new(Time(0), 4, Span(50))];
     let truth = |number, run| Truth { run: Span(run), number, status: LogStatus::Completed };
-    let made = Workload::new(Machine::new(8), jobs, vec![truth(1, 100), truth(2, 80)], Provenance::default());
+    let pair_workload = Workload::new(Machine::new(8), jobs, vec![truth(1, 100), truth(2, 80)], Provenance::default());
     let table = read_shapes("shapes", PAIR).expect("a table");
-    let killed = give_shapes(made.expect("possible"), &table, Overrun::Kill).expect("shapes").0;
-    let killed = give_power(killed, &read_caps("caps", "time,cap\n0,1000\n").expect("caps"), 0).expect("power");
-    assert_eq!(rows(&killed, "easy")[1], [2, 0, 100, 4, 50]);
+    let kill_shapes = give_shapes(pair_workload.expect("possible"), &table, Overrun::Kill).expect("shapes").0;
+    let kill_case = give_power(kill_shapes, &read_caps("caps", "time,cap\n0,1000\n").expect("caps"), 0).expect("power");
+    assert_eq!(rows(&kill_case, "easy")[1], [2, 0, 100, 4, 50]);
     // A job that slows down at 20 has 160 s left, and a limit that stays at 100.
     let jobs = vec![Job::new(Time(0), 4, Span(100))];
-    let made = Workload::new(Machine::new(8), jobs, vec![truth(1, 100)], Provenance::default());
+    let single_workload = Workload::new(Machine::new(8), jobs, vec![truth(1, 100)], Provenance::default());
     let table = read_shapes("shapes", "job,paces\n1,1:200 0.5:60\n").expect("a table");
-    let slow = give_shapes(made.expect("possible"), &table, Overrun::Kill).expect("shapes").0;
+    let slow = give_shapes(single_workload.expect("possible"), &table, Overrun::Kill).expect("shapes").0;
     let caps = read_caps("caps", "time,cap,announced\n0,800,0\n20,400,20\n").expect("caps");
     let slow = give_power(slow, &caps, 0).expect("power");
     assert_eq!(rows(&slow, "easy(drop=pace)"), [[1, 0, 20, 4, 200], [1, 20, 180, 4, 60]]);
@@ -238,8 +238,8 @@ fn impossible_changes_of_pace_are_refused() {
     ] {
         let scheduler =
             Scheduler { policy: Box::new(PaceScript(script)), forecast: Forecast::default(), pass: PassRule::Instant };
-        let mut one = Simulation::new(pair.machine(), scheduler, WorkloadReplay::new(&pair));
-        let error = one.run(&mut Schedule::default()).expect_err(part).to_string();
+        let mut simulation = Simulation::new(pair.machine(), scheduler, WorkloadReplay::new(&pair));
+        let error = simulation.run(&mut Schedule::default()).expect_err(part).to_string();
         assert!(error.contains(part), "{error} does not say {part}");
     }
 }

@@ -35,7 +35,9 @@ fn simulate(workload: &Workload, policy: &str) -> Segments {
 /// Start, end and processors of each segment, by job and time.
 fn rows(workload: &Workload, policy: &str) -> Vec<[i64; 4]> {
     let list = simulate(workload, policy).list;
-    let row = |one: &drystone::engine::Segment| [one.number, one.start.0, one.end.0, i64::from(one.procs)];
+    let row = |segment: &drystone::engine::Segment| {
+        [segment.number, segment.start.0, segment.end.0, i64::from(segment.procs)]
+    };
     let mut rows: Vec<[i64; 4]> = list.iter().map(row).collect();
     rows.sort_unstable();
     rows
@@ -49,16 +51,16 @@ fn a_limit_that_stays_kills_a_job_that_shrinks() {
     };
     let wall: ResizeRules = "limit=wall".parse().expect("a rule");
     let with = |estimate, overrun, policy| rows(&give_rules(case(estimate, overrun), wall), policy);
-    let both = "easy(resize=both)";
+    let policy = "easy(resize=both)";
     let moves = [[1, 0, 40, 8], [1, 40, 90, 4], [1, 90, 125, 8], [2, 40, 90, 4]];
-    assert_eq!(rows(&case(130, Overrun::Kill), both), moves);
+    assert_eq!(rows(&case(130, Overrun::Kill), policy), moves);
     // 120 s are left at 40; the limit of 130 s ends it before these are over. At 90 the known end
     // is the limit with 8 processors as with 4, so that it does not grow.
-    assert_eq!(with(130, Overrun::Kill, both), [[1, 0, 40, 8], [1, 40, 130, 4], [2, 40, 90, 4]]);
+    assert_eq!(with(130, Overrun::Kill, policy), [[1, 0, 40, 8], [1, 40, 130, 4], [2, 40, 90, 4]]);
     // A limit of 300 s is far enough.
     assert_eq!(with(300, Overrun::Kill, "easy(resize=shrink)"), [[1, 0, 40, 8], [1, 40, 160, 4], [2, 40, 90, 4]]);
     // Where no job is killed, the rule changes nothing.
-    assert_eq!(with(130, Overrun::RunOn, both), moves);
+    assert_eq!(with(130, Overrun::RunOn, policy), moves);
     // Without a change the limit is that of the start: 100 of 130 s.
     assert_eq!(with(130, Overrun::Kill, "easy")[0], [1, 0, 100, 8]);
 }
@@ -85,7 +87,11 @@ fn an_outage_kills_where_jobs_do_not_survive() {
         let mut segments = Segments::default();
         let ran = Experiment::new(&spec, workload).with_outages(Some(&outages)).run(&mut segments);
         ran.unwrap_or_else(|error| panic!("{error}")).expect("nothing stops it");
-        segments.list.iter().map(|one| [one.start.0, one.end.0, i64::from(one.procs)]).collect::<Vec<_>>()
+        segments
+            .list
+            .iter()
+            .map(|segment| [segment.start.0, segment.end.0, i64::from(segment.procs)])
+            .collect::<Vec<_>>()
     };
     // It goes on with two processors: 50 s at 4 are 100 s.
     assert_eq!(run(&jobs()), [[0, 50, 4], [50, 150, 2]]);
@@ -198,7 +204,11 @@ fn a_job_that_waits_again_asks_as_it_did_before() {
         let mut segments = Segments::default();
         let ran = Experiment::new(&spec, &jobs).with_outages(Some(&outages)).run(&mut segments);
         ran.unwrap_or_else(|error| panic!("{error}")).expect("nothing stops it");
-        segments.list.iter().map(|one| [one.start.0, one.end.0, i64::from(one.procs)]).collect::<Vec<_>>()
+        segments
+            .list
+            .iter()
+            .map(|segment| [segment.start.0, segment.end.0, i64::from(segment.procs)])
+            .collect::<Vec<_>>()
     };
     let outage = Outage::new_failure(Which::Count(2), Time(20), Some(Time(90)));
     // 60 s at 4 are 80 s at 3.

@@ -33,7 +33,7 @@ fn capped(workload: Workload, caps: &[(i64, u64)]) -> Workload {
 }
 
 fn rows_of(list: &[Segment]) -> Vec<[i64; 4]> {
-    let row = |one: &Segment| [one.number, one.start.0, one.end.0, i64::from(one.procs)];
+    let row = |segment: &Segment| [segment.number, segment.start.0, segment.end.0, i64::from(segment.procs)];
     let mut rows: Vec<[i64; 4]> = list.iter().map(row).collect();
     rows.sort_unstable();
     rows
@@ -54,11 +54,11 @@ fn rows(workload: &Workload, policy: &str) -> Vec<[i64; 4]> {
     let spec: PolicySpec = policy.parse().expect("a policy");
     let mut segments = Segments::default();
     let begin = || Simulation::new(workload.machine(), spec.build_scheduler(), WorkloadReplay::new(workload));
-    let mut one = begin();
-    while one.step(&mut segments).unwrap_or_else(|error| panic!("{policy}: {error}")) {
-        let bytes = one.save().expect("saved");
-        one = begin();
-        one.load(&bytes).unwrap_or_else(|error| panic!("{policy}: {error}"));
+    let mut simulation = begin();
+    while simulation.step(&mut segments).unwrap_or_else(|error| panic!("{policy}: {error}")) {
+        let bytes = simulation.save().expect("saved");
+        simulation = begin();
+        simulation.load(&bytes).unwrap_or_else(|error| panic!("{policy}: {error}"));
     }
     assert_eq!(rows_of(&segments.list), rows, "{policy}, restored after every instant");
     rows
@@ -270,11 +270,11 @@ fn an_outage_takes_processors_from_a_job_that_is_about_to_give_some() {
 #[test]
 fn a_job_that_is_suspended_at_the_beginning_resumes_when_there_is_power() {
     let jobs = workload(8, &[(0, 4, 100)]);
-    let here = [(JobId(0), Adopted::Suspended { ran: Span(30), on: None })].into_iter().collect();
-    let circumstances = Circumstances { begin: Some(Time(50)), here, ..Circumstances::default() };
+    let adoptions = [(JobId(0), Adopted::Suspended { ran: Span(30), on: None })].into_iter().collect();
+    let circumstances = Circumstances { begin: Some(Time(50)), here: adoptions, ..Circumstances::default() };
     let jobs = jobs.with_circumstances(circumstances).expect("it has run for 30 s");
-    let powered = capped(shaped(jobs.clone(), "job,watts\n1,10\n"), &[(0, 30), (80, 40)]);
-    assert_eq!(rows_of(&simulate(&powered, SUSPEND, None).list), [[1, 80, 150, 4]]);
+    let power_jobs = capped(shaped(jobs.clone(), "job,watts\n1,10\n"), &[(0, 30), (80, 40)]);
+    assert_eq!(rows_of(&simulate(&power_jobs, SUSPEND, None).list), [[1, 80, 150, 4]]);
     let spec: PolicySpec = SUSPEND.parse().expect("a policy");
     let error = Experiment::new(&spec, &jobs).run(&mut ()).expect_err("it suspends nothing").to_string();
     assert!(error.contains("never resumes a suspended job"), "{error}");

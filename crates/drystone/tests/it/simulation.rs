@@ -17,26 +17,26 @@ struct Seen {
 }
 
 impl Observer for Seen {
-    fn note_start(&mut self, now: Time, id: JobId, why: StartReason) {
-        self.why.push((id.0, now.0, why));
+    fn note_start(&mut self, now: Time, id: JobId, reason: StartReason) {
+        self.why.push((id.0, now.0, reason));
     }
 
-    fn note_end(&mut self, ended: &EndedJob<'_>) {
-        let at = ended.id.index();
+    fn note_end(&mut self, job_end: &EndedJob<'_>) {
+        let at = job_end.id.index();
         self.outcomes.resize(self.outcomes.len().max(at + 1), None);
-        self.outcomes[at] = Some(ended.outcome.clone());
+        self.outcomes[at] = Some(job_end.outcome.clone());
     }
 }
 
 fn run(w: &Workload, policy: &str, platform: &str, withdrawn: &[(Time, JobId)]) -> Seen {
     let platform = Platform::from_toml(platform).expect("a platform");
-    let mut seen = Seen::default();
+    let mut record = Seen::default();
     let source = WorkloadReplay::with_cancellations(w, withdrawn);
     Simulation::new(w.machine(), spec(policy).build_scheduler(), source)
         .with_platform(&platform)
-        .run(&mut seen)
+        .run(&mut record)
         .expect("runs");
-    seen
+    record
 }
 
 /// Job 0 runs from 0 to 60 and makes way for job 1; at 120 it has its processors again and first
@@ -47,8 +47,8 @@ fn withdrawn_while_it_pays() {
     let w = workload(4, &[(0, 3, 6_000, 6_000), (0, 4, 60, 60)]);
     let platform = "[suspension]\nsmallest = 200\nlargest = 200";
     for (at, ran, overhead) in [(300, 140, 100), (150, 0, 90), (40, 40, 0)] {
-        let seen = run(&w, "ss", platform, &[(Time(at), JobId(0))]);
-        let first = seen.outcomes[0].as_ref().expect("ended");
+        let record = run(&w, "ss", platform, &[(Time(at), JobId(0))]);
+        let first = record.outcomes[0].as_ref().expect("ended");
         assert_eq!((first.end.0, first.ran.0, first.overhead.0), (at, ran, overhead), "withdrawn at {at}");
     }
 }
@@ -58,8 +58,8 @@ fn withdrawn_while_it_pays() {
 #[test]
 fn withdrawn_before_another_end_in_whose_favour_it_would_be_suspended() {
     let w = workload(16, &[(0, 1, 1, 1), (0, 16, 1, 1), (0, 1, 1, 2)]);
-    let seen = run(&w, "is(slice=1,pass=pyss)", "", &[(Time(1), JobId(2))]);
-    let last = seen.outcomes[2].as_ref().expect("ended");
+    let record = run(&w, "is(slice=1,pass=pyss)", "", &[(Time(1), JobId(2))]);
+    let last = record.outcomes[2].as_ref().expect("ended");
     assert_eq!((last.start.0, last.end.0, last.ran.0, last.suspensions), (0, 1, 1, 0));
 }
 
@@ -67,7 +67,7 @@ fn withdrawn_before_another_end_in_whose_favour_it_would_be_suspended() {
 /// seconds are megabytes.
 #[test]
 fn memory_is_drawn_between_its_limits() {
-    let mut seen = [0; 2];
+    let mut counts = [0; 2];
     for number in 0..40 {
         // Jobs of the log are numbered from 1: those before only make the number grow, and are gone
         // when it begins.
@@ -78,10 +78,10 @@ fn memory_is_drawn_between_its_limits() {
         let outcome = seen_by.outcomes[number].as_ref().expect("ended");
         assert_eq!(outcome.suspensions, 1);
         assert!((100..=101).contains(&outcome.overhead.0), "{}", outcome.overhead);
-        seen[outcome.overhead.0 as usize - 100] += 1;
+        counts[outcome.overhead.0 as usize - 100] += 1;
     }
     // Of 40 fair draws fewer than 5 are on one side with a probability below 10⁻⁶.
-    assert!(seen.iter().all(|&n| n >= 5), "{seen:?}");
+    assert!(counts.iter().all(|&n| n >= 5), "{counts:?}");
 }
 
 #[test]
@@ -162,14 +162,14 @@ fn only_jobs_that_are_here_are_predicted_anew_and_not_to_less_than_nothing() {
     ] {
         let policy = Box::new(Foretells { job, prediction, done: 0 });
         let scheduler = Scheduler { policy, forecast: Forecast::default(), pass: PassRule::Instant };
-        let found = Simulation::new(w.machine(), scheduler, WorkloadReplay::new(&w)).run(&mut ());
-        match (found, error) {
+        let result = Simulation::new(w.machine(), scheduler, WorkloadReplay::new(&w)).run(&mut ());
+        match (result, error) {
             (Ok(()), None) => {}
-            (Err(SimulationError::Violation(found)), Some(error)) => {
-                assert_eq!((found.at, found.job), (Time(10), Some(JobId(job))));
-                assert!(found.problem.contains(error), "{found}");
+            (Err(SimulationError::Violation(violation)), Some(error)) => {
+                assert_eq!((violation.at, violation.job), (Time(10), Some(JobId(job))));
+                assert!(violation.problem.contains(error), "{violation}");
             }
-            (found, _) => panic!("job {job}, {prediction} s: {found:?}"),
+            (outcome, _) => panic!("job {job}, {prediction} s: {outcome:?}"),
         }
     }
 }
@@ -242,9 +242,9 @@ fn reasons_by_hand() {
         ("easy(reserve=2)", (0, StartReason::Head), (10, StartReason::Head), (2, StartReason::Backfilled)),
         ("conservative", (0, StartReason::Planned), (10, StartReason::Planned), (2, StartReason::Planned)),
     ] {
-        let mut why = run(&w, policy, "", &[]).why;
-        why.sort_by_key(|w| w.0);
-        assert_eq!(why, [(0, first.0, first.1), (1, second.0, second.1), (2, third.0, third.1)], "{policy}");
+        let mut reasons = run(&w, policy, "", &[]).why;
+        reasons.sort_by_key(|w| w.0);
+        assert_eq!(reasons, [(0, first.0, first.1), (1, second.0, second.1), (2, third.0, third.1)], "{policy}");
     }
 }
 
@@ -257,9 +257,9 @@ fn plans_follow_predictions_of_running_jobs() {
     for policy in ["easy(", "conservative(", "slack(", "multiqueue(", "ss(", "goal(", "goal(plan=estimate,"] {
         for correction in ["none", "estimate"] {
             let text = format!("{policy}predict=recent(1,propagate=running),correct={correction})");
-            let mut why = run(&w, &text, "", &[]).why;
-            why.sort_by_key(|w| w.0);
-            assert_eq!(why.iter().map(|w| w.1).collect::<Vec<_>>(), [0, 0, 50, 60, 500], "{text}");
+            let mut reasons = run(&w, &text, "", &[]).why;
+            reasons.sort_by_key(|w| w.0);
+            assert_eq!(reasons.iter().map(|w| w.1).collect::<Vec<_>>(), [0, 0, 50, 60, 500], "{text}");
         }
     }
 }

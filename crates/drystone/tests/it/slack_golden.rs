@@ -6,10 +6,10 @@ use drystone::model::Workload;
 use std::collections::BTreeMap;
 
 /// Every job of the golden schedule and no other, with exactly its start and end.
-fn assert_golden(name: &str, found: BTreeMap<i64, (i64, i64)>) {
+fn assert_golden(name: &str, spans: BTreeMap<i64, (i64, i64)>) {
     let Some(golden) = golden(name) else { return };
-    assert_eq!(golden.len(), found.len(), "{name}: other jobs");
-    let differing: Vec<_> = found.iter().filter(|(number, span)| golden.get(number) != Some(span)).collect();
+    assert_eq!(golden.len(), spans.len(), "{name}: other jobs");
+    let differing: Vec<_> = spans.iter().filter(|(number, span)| golden.get(number) != Some(span)).collect();
     let first: Vec<_> = differing.iter().take(5).map(|(n, span)| (n, span, golden.get(n))).collect();
     assert!(differing.is_empty(), "{name}: {} jobs differ: {first:?}", differing.len());
 }

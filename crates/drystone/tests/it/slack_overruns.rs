@@ -112,11 +112,11 @@ fn kills_are_named_and_counted() {
         let report = experiment.run(&mut ()).expect("sound").expect("not cancelled").report;
         (report.jobs.expect("rows").iter().map(|row| row.ended).collect::<Vec<_>>(), report.kills)
     };
-    let (ended, kills) = of("slack(tick=kill)");
-    assert_eq!(ended, [How::AtLimit, How::Completed, How::AtLimit]);
+    let (kill_ends, kills) = of("slack(tick=kill)");
+    assert_eq!(kill_ends, [How::AtLimit, How::Completed, How::AtLimit]);
     assert_eq!(kills, Kills { at_limit: 2, cancelled: 0, work: 250.0 });
-    let (ended, kills) = of("slack(tick=run)");
-    assert_eq!(ended, [How::Completed; 3]);
+    let (run_ends, kills) = of("slack(tick=run)");
+    assert_eq!(run_ends, [How::Completed; 3]);
     assert!(kills.is_none());
 }
 

@@ -11,34 +11,34 @@ use drystone::policy::{PolicySpec, Priorities};
 /// about.
 #[test]
 fn a_text_and_a_file_are_not_mixed() {
-    let given = |text: &str| Priorities::from_text(text).expect(text);
+    let parse = |text: &str| Priorities::from_text(text).expect(text);
     for text in ["all(up=1)", "every(5)", "user(3)", "group(2)", "queue(1,pp=0.5)"] {
         let mut policy = spec(&format!("slack(priorities={text})")).build_scheduler().policy;
-        let error = policy.set_priorities(given("every(7)")).expect_err(text).to_string();
+        let error = policy.set_priorities(parse("every(7)")).expect_err(text).to_string();
         assert!(error.contains("leave out one"), "{error}");
         // Nor are they given twice.
         let mut policy = spec("slack").build_scheduler().policy;
-        policy.set_priorities(given(text)).expect("the first time");
-        assert!(policy.set_priorities(given("every(7)")).is_err(), "{text}, a second time");
+        policy.set_priorities(parse(text)).expect("the first time");
+        assert!(policy.set_priorities(parse("every(7)")).is_err(), "{text}, a second time");
     }
     let toml = "[[group]]\nid = 3\nquota = { processor_hours = 10.5, days = 7 }\n";
     let mut policy = spec("slack").build_scheduler().policy;
     policy.set_priorities(Priorities::from_toml(toml).expect("a quota")).expect("the first time");
-    assert!(policy.set_priorities(given("every(7)")).is_err(), "a quota, then a text");
+    assert!(policy.set_priorities(parse("every(7)")).is_err(), "a quota, then a text");
 }
 
 /// A rule for a job's number needs to know which job has it.
 #[test]
 fn job_numbers_need_the_log() {
-    let numbered = Priorities::from_toml("[[job]]\nnumber = 1\nup = 1.0\n").expect("a rule");
+    let job_rule = Priorities::from_toml("[[job]]\nnumber = 1\nup = 1.0\n").expect("a rule");
     let error =
-        spec("slack").build_scheduler().policy.set_priorities(numbered.clone()).expect_err("no log").to_string();
+        spec("slack").build_scheduler().policy.set_priorities(job_rule.clone()).expect_err("no log").to_string();
     assert!(error.contains("need the log"), "{error}");
     let w = workload(2, &[(0, 2, 10, 10)]);
     spec("slack")
         .build_scheduler()
         .policy
-        .set_priorities(numbered.for_workload(&w).expect("job 1 is there"))
+        .set_priorities(job_rule.for_workload(&w).expect("job 1 is there"))
         .expect("placed");
 }
 
@@ -65,10 +65,10 @@ impl Observer for Told {
 fn told(w: &Workload, policy: &str, priorities: &str, withdrawn: &[(Time, JobId)]) -> Vec<(i64, u32, i64, i64)> {
     let mut scheduler = spec(policy).build_scheduler();
     scheduler.policy.set_priorities(Priorities::from_toml(priorities).expect(priorities)).expect(policy);
-    let mut told = Told::default();
+    let mut observer = Told::default();
     let source = WorkloadReplay::with_cancellations(w, withdrawn);
-    Simulation::new(w.machine(), scheduler, source).run(&mut told).expect("runs");
-    told.0
+    Simulation::new(w.machine(), scheduler, source).run(&mut observer).expect("runs");
+    observer.0
 }
 
 /// A has both processors from 0 to 10. B arrives at 1, is planned for 10, and told so at once: it
@@ -99,8 +99,8 @@ fn average_waits_are_those_of_jobs_that_count() {
     let (l, z, b) = ((0, 1, 2_720, 2_720), (0, 1, 10, 10), (20, 2, 10, 10));
     let zero = "[[user]]\nid = 7\npp = -inf\n";
     for (jobs, users) in [(vec![l, b], vec![1, 1]), (vec![l, z, z, b], vec![1, 7, 7, 1])] {
-        let told = told(&owned(&workload(2, &jobs), &users), "slack", zero, &[]);
-        assert_eq!(told.last(), Some(&(20, users.len() as u32 - 1, 2_720, 6_770)), "{users:?}");
+        let events = told(&owned(&workload(2, &jobs), &users), "slack", zero, &[]);
+        assert_eq!(events.last(), Some(&(20, users.len() as u32 - 1, 2_720, 6_770)), "{users:?}");
     }
 }
 

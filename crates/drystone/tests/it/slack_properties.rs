@@ -44,9 +44,9 @@ fn unruly() -> impl Strategy<Value = Vec<Raw>> {
 }
 
 fn importance() -> impl Strategy<Value = Vec<(f64, f64)>> {
-    let one = || prop_oneof![Just(0.0), Just(1.0), 0.0..=1.0];
-    let political = prop_oneof![5 => one(), 1 => Just(f64::NEG_INFINITY)];
-    prop_oneof![Just(vec![(0.0, 0.0); 40]), prop::collection::vec((one(), political), 40)]
+    let unit = || prop_oneof![Just(0.0), Just(1.0), 0.0..=1.0];
+    let political = prop_oneof![5 => unit(), 1 => Just(f64::NEG_INFINITY)];
+    prop_oneof![Just(vec![(0.0, 0.0); 40]), prop::collection::vec((unit(), political), 40)]
 }
 
 /// Returns the priorities as a file.
@@ -59,15 +59,15 @@ fn priorities(importance: &[(f64, f64)], workload: &Workload) -> Priorities {
 }
 
 fn cancellations(raw: &[(usize, i64)], workload: &Workload) -> Vec<(Time, JobId)> {
-    let mut all: Vec<_> = raw
+    let mut list: Vec<_> = raw
         .iter()
         .map(|&(at, after)| {
             let id = JobId((at % workload.len()) as u32);
             (workload.job(id).submit + Span(after), id)
         })
         .collect();
-    all.sort_unstable();
-    all
+    list.sort_unstable();
+    list
 }
 
 /// Names of the product and of the naive definition.
@@ -84,7 +84,7 @@ fn starts(
     policy: &str,
     priorities: Option<Priorities>,
     workload: &Workload,
-    cancelled: &[(Time, JobId)],
+    withdrawals: &[(Time, JobId)],
 ) -> (Vec<Option<Time>>, PromiseAudit) {
     struct Starts(Vec<Option<Time>>);
     impl Observer for Starts {
@@ -94,7 +94,7 @@ fn starts(
         }
     }
     let mut observer = (Starts(vec![None; workload.len()]), PromiseAudit::default());
-    run_with(policy, priorities, workload, cancelled, &mut observer);
+    run_with(policy, priorities, workload, withdrawals, &mut observer);
     (observer.0.0, observer.1)
 }
 
@@ -131,10 +131,10 @@ proptest! {
         };
         let notice = if late { NaiveNotice::Late } else { NaiveNotice::Immediate };
         let expected = talby::run(NaiveTalbyScheduler::Priority(&naive), notice, &jobs_of(&workload), i64::from(PROCS));
-        let (found, audit) = starts(&policy, Some(priorities(&importance, &workload)), &workload, &[]);
-        let found: Vec<i64> = found.iter().map(|s| s.expect("every job starts").0).collect();
+        let (start_times, audit) = starts(&policy, Some(priorities(&importance, &workload)), &workload, &[]);
+        let times: Vec<i64> = start_times.iter().map(|s| s.expect("every job starts").0).collect();
         let expected: Vec<i64> = expected.schedule.iter().map(|out| out.start).collect();
-        prop_assert_eq!(found, expected, "{}", policy);
+        prop_assert_eq!(times, expected, "{}", policy);
         prop_assert_eq!(audit.kept_promises().broken, 0);
     }
 
@@ -150,8 +150,8 @@ proptest! {
         ]),
     ) {
         let workload = workload(&raw);
-        let cancelled = cancellations(&withdrawn, &workload);
-        let (_, audit) = starts(policy, Some(priorities(&importance, &workload)), &workload, &cancelled);
+        let withdrawals = cancellations(&withdrawn, &workload);
+        let (_, audit) = starts(policy, Some(priorities(&importance, &workload)), &workload, &withdrawals);
         prop_assert_eq!(audit.kept_promises().broken, 0, "{}: {:?}", policy, audit.kept_promises());
     }
 
@@ -183,10 +183,10 @@ proptest! {
         ]),
     ) {
         let workload = workload(&raw);
-        let cancelled = cancellations(&withdrawn, &workload);
-        let conservative = starts(&format!("conservative({rest})"), None, &workload, &cancelled).0;
+        let withdrawals = cancellations(&withdrawn, &workload);
+        let conservative = starts(&format!("conservative({rest})"), None, &workload, &withdrawals).0;
         let slack = format!("slack(sf=0,awt=100,order={},{rest},priorities=every(2))", ORDERS[order].0);
-        prop_assert_eq!(starts(&slack, None, &workload, &cancelled).0, conservative);
+        prop_assert_eq!(starts(&slack, None, &workload, &withdrawals).0, conservative);
     }
 
     /// A policy that kills at the estimate does what a log does whose jobs were killed there;
@@ -217,17 +217,17 @@ proptest! {
         let workload = workload(&raw);
         let spec: PolicySpec = policy.parse().expect("a good policy");
         let new = || Simulation::new(workload.machine(), spec.build_scheduler(), WorkloadReplay::new(&workload));
-        let mut seen = Schedule::default();
+        let mut record = Schedule::default();
         let mut first = new();
         for _ in 0..stop {
-            if !first.step(&mut seen).expect("sound") { break; }
+            if !first.step(&mut record).expect("sound") { break; }
         }
         let mut second = new();
         second.load(&first.save().expect("saved")).expect("loaded");
-        second.run(&mut seen).expect("sound");
+        second.run(&mut record).expect("sound");
         let mut whole = Schedule::default();
         watch(policy, &workload, &[], &mut whole);
-        prop_assert_eq!(seen, whole);
+        prop_assert_eq!(record, whole);
     }
 
     /// Running on until a job needs the processors delays none: every job starts when it would with
@@ -237,9 +237,9 @@ proptest! {
         let alone: Vec<Raw> = raw.iter().take(1).copied().collect();
         let runs = schedule("slack(awt=50,tick=overrun)", &workload(&alone));
         prop_assert_eq!(runs[0].1 - runs[0].0, alone[0].3, "no other job is there");
-        let killed = schedule("slack(awt=50,tick=kill)", &workload(&raw));
+        let kill_runs = schedule("slack(awt=50,tick=kill)", &workload(&raw));
         let guests = schedule("slack(awt=50,tick=overrun)", &workload(&raw));
         let starts = |s: &[(i64, i64)]| s.iter().map(|span| span.0).collect::<Vec<_>>();
-        prop_assert_eq!(starts(&killed), starts(&guests));
+        prop_assert_eq!(starts(&kill_runs), starts(&guests));
     }
 }

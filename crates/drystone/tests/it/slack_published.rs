@@ -23,8 +23,8 @@ fn year() -> Option<Months> {
     paper_months(Overrun::Kill)
 }
 
-fn assert_about(what: &str, found: f64, expected: f64) {
-    assert!((found - expected).abs() < 0.0501 + 1e-9, "{what}: {found}, expected {expected}");
+fn assert_about(label: &str, value: f64, expected: f64) {
+    assert!((value - expected).abs() < 0.0501 + 1e-9, "{label}: {value}, expected {expected}");
 }
 
 /// A table of the paper without its heading, numbers only.
@@ -36,11 +36,11 @@ fn published(name: &str) -> Option<Vec<Vec<f64>>> {
 
 /// Checks that `found` deviates from the paper by no more than the given percentage, to its last
 /// digit.
-fn assert_within(what: &str, found: f64, paper: f64, percent: f64) {
-    let deviation = 100.0 * (found - paper) / paper;
+fn assert_within(label: &str, value: f64, paper: f64, percent: f64) {
+    let deviation = 100.0 * (value - paper) / paper;
     assert!(
         (deviation - percent).abs() < 0.06,
-        "{what}: {found} deviates by {deviation:.2} % from {paper}, not {percent} %"
+        "{label}: {value} deviates by {deviation:.2} % from {paper}, not {percent} %"
     );
 }
 
@@ -50,9 +50,9 @@ fn table_1() {
     let conservative = [-1.2, 0.6, 0.5, 0.3, 0.0, 2.0, 0.4, -0.3, -1.6, 0.2, -0.1, 6.1];
     let priority = [-1.2, 1.2, 3.6, 0.2, 0.1, -1.2, -1.5, -0.9, -0.5, -0.8, -2.6, -4.9];
     for (at, month) in months.iter().enumerate() {
-        let one = std::slice::from_ref(month);
-        assert_within(&month.0, wait(one, "conservative@talby1999", |_| true), paper[at][0], conservative[at]);
-        assert_within(&month.0, wait(one, "slack@talby1999", |_| true), paper[at][1], priority[at]);
+        let single = std::slice::from_ref(month);
+        assert_within(&month.0, wait(single, "conservative@talby1999", |_| true), paper[at][0], conservative[at]);
+        assert_within(&month.0, wait(single, "slack@talby1999", |_| true), paper[at][1], priority[at]);
     }
     let (cons, prio) = (wait(&months, "conservative@talby1999", |_| true), wait(&months, "slack@talby1999", |_| true));
     assert_about("conservative, year", cons, 2412.6);
@@ -66,21 +66,21 @@ fn table_2() {
     let (Some(months), Some(paper)) = (year(), published("table2")) else { return };
     let policy = "slack@talby1999(priorities=every(5,first=1))";
     let (high, low) = (|at: usize| at.is_multiple_of(5), |at: usize| !at.is_multiple_of(5));
-    let all = [-1.2, -2.8, -5.9, -1.1, 2.8, -12.1, 3.0, -3.1, -7.3, 0.7, -2.1, -11.4];
+    let of_all = [-1.2, -2.8, -5.9, -1.1, 2.8, -12.1, 3.0, -3.1, -7.3, 0.7, -2.1, -11.4];
     let of_high = [0.0, 4.9, -11.0, 3.6, 16.5, -20.5, 1.0, 0.3, -11.6, -17.0, 7.2, -15.4];
     // The paper's 1882.3 for November's others is a misprint: its own row says 4882.1.
     let of_low = [0.0, -4.3, 147.0, -2.1, -0.4, -10.3, 3.3, -3.8, -6.5, 4.9, -4.0, -10.4];
     for (at, month) in months.iter().enumerate() {
-        let one = std::slice::from_ref(month);
-        assert_within(&month.0, wait(one, policy, |_| true), paper[at][1], all[at]);
+        let single = std::slice::from_ref(month);
+        assert_within(&month.0, wait(single, policy, |_| true), paper[at][1], of_all[at]);
         if at > 0 {
-            assert_within(&month.0, wait(one, policy, high), paper[at][2], of_high[at]);
+            assert_within(&month.0, wait(single, policy, high), paper[at][2], of_high[at]);
         }
-        assert_within(&month.0, wait(one, policy, low), paper[at][3], of_low[at]);
+        assert_within(&month.0, wait(single, policy, low), paper[at][3], of_low[at]);
     }
     assert_eq!(wait(&months[..1], policy, high), 0.0, "as the paper says of September");
     // All five phases of "each fifth job".
-    for (phase, all, high, low) in [
+    for (phase, overall, high, low) in [
         (0, 2169.17, 2032.58, 2203.27),
         (1, 2135.5, 1866.72, 2202.78),
         (2, 2133.43, 2007.54, 2164.9),
@@ -90,13 +90,13 @@ fn table_2() {
         let first = if phase == 0 { 5 } else { phase };
         let policy = format!("slack@talby1999(priorities=every(5,first={first}))");
         let is_high = |at: usize| (at + 1) % 5 == phase;
-        let found = [
+        let means = [
             wait(&months, &policy, |_| true),
             wait(&months, &policy, is_high),
             wait(&months, &policy, |at| !is_high(at)),
         ];
-        for (found, expected) in found.into_iter().zip([all, high, low]) {
-            assert!((found - expected).abs() < 0.0051, "phase {phase}: {found}, expected {expected}");
+        for (mean, expected) in means.into_iter().zip([overall, high, low]) {
+            assert!((mean - expected).abs() < 0.0051, "phase {phase}: {mean}, expected {expected}");
         }
     }
 }
@@ -111,18 +111,18 @@ fn table_3() {
         ("du", [2213.1, 2211.8, 2009.9, 2262.4], [0.3, -3.0, -1.9, -3.2]),
         ("dp", [2105.3, 2165.6, 1841.3, 2246.8], [-0.7, -2.8, -6.2, -2.1]),
     ];
-    for (at, (order, ours, deviations)) in rows.into_iter().enumerate() {
+    for (at, (order, own_means, deviations)) in rows.into_iter().enumerate() {
         let fifth = format!("slack@talby1999(order={order},priorities=every(5,first=1))");
-        let found = [
+        let means = [
             wait(&months, &format!("slack@talby1999(order={order})"), |_| true),
             wait(&months, &fifth, |_| true),
             wait(&months, &fifth, |at| at.is_multiple_of(5)),
             wait(&months, &fifth, |at| !at.is_multiple_of(5)),
         ];
-        let printed = [paper[at][0], paper[at][1], paper[at][3], paper[at][4]];
+        let paper_row = [paper[at][0], paper[at][1], paper[at][3], paper[at][4]];
         for k in 0..4 {
-            assert_about(order, found[k], ours[k]);
-            assert_within(order, found[k], printed[k], deviations[k]);
+            assert_about(order, means[k], own_means[k]);
+            assert_within(order, means[k], paper_row[k], deviations[k]);
         }
     }
 }
@@ -201,8 +201,8 @@ fn the_literal_removal() {
     let literal = NaivePriority { removal: NaiveRemoval::Priced, ..NaivePriority::default() };
     for (name, month) in &months {
         let naive = talby::run(NaiveTalbyScheduler::Priority(&literal), NaiveNotice::Late, &jobs_of(month), 128);
-        let ours = schedule("slack@talby1999(remove=priced)", month);
-        let differing = ours.iter().zip(&naive.schedule).filter(|(a, b)| a.0 != b.start).count();
+        let own_schedule = schedule("slack@talby1999(remove=priced)", month);
+        let differing = own_schedule.iter().zip(&naive.schedule).filter(|(a, b)| a.0 != b.start).count();
         assert_eq!(differing, 0, "{name}: jobs that differ");
     }
 }

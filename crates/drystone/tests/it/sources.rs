@@ -110,14 +110,14 @@ fn a_suspended_job_that_is_withdrawn_ends_with_what_it_has_received() {
         .unzip();
     let w = Workload::new(Machine::new(4), jobs, truths, Provenance::default()).expect("a good workload");
     let cancellations = [(Time(90), JobId(0)), (Time(95), JobId(2)), (Time(99), JobId(7))];
-    let (mut told, mut segments) = (Told::default(), Segments::default());
+    let (mut observer, mut segments) = (Told::default(), Segments::default());
     let source = WorkloadReplay::with_cancellations(&w, &cancellations);
     let mut simulation = Simulation::new(w.machine(), spec("ss(sf=2)").build_scheduler(), source);
-    simulation.run(&mut (&mut told, &mut segments)).expect("runs");
-    assert_eq!(told.cancelled.take(), [JobId(2)]);
-    assert_eq!(told.ended, [(0, 0, 90, 60), (1, 60, 120, 60)]);
-    let used: i64 = segments.list.iter().map(|s| (s.end.0 - s.start.0) * i64::from(s.procs)).sum();
-    assert_eq!(used, 2 * 4 * 60);
+    simulation.run(&mut (&mut observer, &mut segments)).expect("runs");
+    assert_eq!(observer.cancelled.take(), [JobId(2)]);
+    assert_eq!(observer.ended, [(0, 0, 90, 60), (1, 60, 120, 60)]);
+    let area: i64 = segments.list.iter().map(|s| (s.end.0 - s.start.0) * i64::from(s.procs)).sum();
+    assert_eq!(area, 2 * 4 * 60);
 }
 
 /// Jobs 0 and 1 are withdrawn while they run; what they ran until then is no run time to learn
@@ -126,12 +126,12 @@ fn a_suspended_job_that_is_withdrawn_ends_with_what_it_has_received() {
 fn a_job_that_is_withdrawn_while_it_runs_ends_as_cancelled() {
     struct Ends(Vec<(u32, How, i64)>);
     impl Observer for Ends {
-        fn note_end(&mut self, ended: &EndedJob<'_>) {
-            self.0.push((ended.id.0, ended.outcome.how, ended.outcome.first_prediction.0));
+        fn note_end(&mut self, job_end: &EndedJob<'_>) {
+            self.0.push((job_end.id.0, job_end.outcome.how, job_end.outcome.first_prediction.0));
         }
     }
-    let all = [job(0, 1, 100, 100), job(0, 1, 100, 100), job(50, 1, 100, 100)];
-    let (mut jobs, truths): (Vec<Job>, Vec<Truth>) = all.into_iter().map(|(_, job, truth)| (job, truth)).unzip();
+    let job_rows = [job(0, 1, 100, 100), job(0, 1, 100, 100), job(50, 1, 100, 100)];
+    let (mut jobs, truths): (Vec<Job>, Vec<Truth>) = job_rows.into_iter().map(|(_, job, truth)| (job, truth)).unzip();
     jobs.iter_mut().for_each(|job| job.user = 1);
     let workload = Workload::new(Machine::new(4), jobs, truths, Provenance::default()).expect("a workload");
     let withdrawn = [(Time(10), JobId(0)), (Time(10), JobId(1))];

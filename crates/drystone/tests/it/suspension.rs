@@ -31,8 +31,8 @@ fn two_equal_tasks_suspend_each_other_as_often_as_computed() {
     for n in 0..6u32 {
         let exact = 2f64.powf(1.0 / f64::from(n + 1));
         let up = (exact * 1e6).ceil() / 1e6;
-        let (found, segments) = run(&w, &format!("ss(sf={up:.6},every=1)"), &Platform::default()).expect("runs");
-        assert_eq!(found.iter().map(|o| o.suspensions).sum::<u32>(), n, "SF = {up}");
+        let (results, segments) = run(&w, &format!("ss(sf={up:.6},every=1)"), &Platform::default()).expect("runs");
+        assert_eq!(results.iter().map(|o| o.suspensions).sum::<u32>(), n, "SF = {up}");
         // A little below the bound there is one suspension more.
         let down = exact - 0.001;
         let more = outcomes(&w, &format!("ss(sf={down:.6},every=1)"));
@@ -41,13 +41,13 @@ fn two_equal_tasks_suspend_each_other_as_often_as_computed() {
         // LENGTH.
         let mut starts: Vec<i64> = segments.list.iter().map(|s| s.start.0).collect();
         starts.sort_unstable();
-        let mut waited = [0, 0];
+        let mut waits = [0, 0];
         let mut tau = [1.0, 1.0f64];
         for (k, pair) in starts[1..=n as usize].iter().enumerate() {
             let (running, waiting) = (k % 2, 1 - k % 2);
             let since = starts[k];
-            waited[waiting] += pair - since;
-            tau[waiting] = 1.0 + waited[waiting] as f64 / LENGTH as f64;
+            waits[waiting] += pair - since;
+            tau[waiting] = 1.0 + waits[waiting] as f64 / LENGTH as f64;
             assert!((tau[waiting] / tau[running] - up).abs() < 5e-6, "suspension {k}: {tau:?}");
         }
     }
@@ -57,11 +57,11 @@ fn two_equal_tasks_suspend_each_other_as_often_as_computed() {
 #[test]
 fn a_factor_of_one_alternates_with_the_granularity_of_the_routine() {
     let w = workload(4, &[(0, 4, 300, 300), (0, 4, 300, 300)]);
-    let found = outcomes(&w, "ss(sf=1)");
-    let all: u32 = found.iter().map(|o| o.suspensions).sum();
+    let results = outcomes(&w, "ss(sf=1)");
+    let total: u32 = results.iter().map(|o| o.suspensions).sum();
     // Ticks at 60, 120, …: task 0 runs
     // [0, 60), [120, 180), … Its last minute is [480, 540), and task 1 ends at 600.
-    assert_eq!((all, found[0].end.0, found[1].end.0), (8, 540, 600));
+    assert_eq!((total, results[0].end.0, results[1].end.0), (8, 540, 600));
 }
 
 /// Task 0 is withdrawn at 60, when it would be suspended: it ends there and then, and task 1 has
@@ -70,13 +70,13 @@ fn a_factor_of_one_alternates_with_the_granularity_of_the_routine() {
 fn who_is_withdrawn_is_not_suspended_instead() {
     let w = workload(4, &[(0, 4, 300, 300), (0, 4, 300, 300)]);
     for (withdrawn, first, last) in [(59, (59, 0), 359), (60, (60, 0), 360), (61, (61, 1), 360)] {
-        let cancelled = [(Time(withdrawn), JobId(0))];
-        let source = WorkloadReplay::with_cancellations(&w, &cancelled);
+        let cancellations = [(Time(withdrawn), JobId(0))];
+        let source = WorkloadReplay::with_cancellations(&w, &cancellations);
         let mut watching = Outcomes::default();
         Simulation::new(w.machine(), spec("ss(sf=1)").build_scheduler(), source).run(&mut watching).expect("runs");
-        let ended = |id: usize| watching.0.get(id).cloned().flatten().map(|o| (o.end.0, o.suspensions));
+        let end_of = |id: usize| watching.0.get(id).cloned().flatten().map(|o| (o.end.0, o.suspensions));
         // At 61 it is suspended already, and withdrawn without ever going on.
-        assert_eq!((ended(0), ended(1)), (Some(first), Some((last, 0))), "withdrawn at {withdrawn}");
+        assert_eq!((end_of(0), end_of(1)), (Some(first), Some((last, 0))), "withdrawn at {withdrawn}");
     }
 }
 
@@ -85,9 +85,9 @@ fn who_is_withdrawn_is_not_suspended_instead() {
 #[test]
 fn who_is_withdrawn_while_suspended_never_goes_on() {
     let w = workload(4, &[(0, 4, 1000, 1000), (5, 4, 1000, 1000), (20, 4, 50, 50)]);
-    let cancelled = [(Time(15), JobId(0))];
+    let cancellations = [(Time(15), JobId(0))];
     let mut watching = Outcomes::default();
-    let source = WorkloadReplay::with_cancellations(&w, &cancelled);
+    let source = WorkloadReplay::with_cancellations(&w, &cancellations);
     let scheduler = spec("is(slice=10,every=1,resume=free)").build_scheduler();
     Simulation::new(w.machine(), scheduler, source).run(&mut watching).expect("runs");
     let ends: Vec<_> = watching.0.iter().map(|o| o.as_ref().map(|o| o.end.0)).collect();
@@ -105,8 +105,8 @@ fn owned_processors_are_not_taken_by_hand() {
     // waits for job 0's end: 6060, or until its own factor suffices: (w + 600) / 600 >= 2 · (60 +
     // 6000) / 6000 = 2.02, w >= 612, from 682 on: the tick 720.
     let w = workload(4, &[(0, 3, 6_000, 6_000), (0, 4, 60, 60), (70, 2, 600, 600)]);
-    let found = outcomes(&w, "ss");
-    let spans: Vec<_> = found.iter().map(|o| (o.start.0, o.end.0, o.suspensions)).collect();
+    let results = outcomes(&w, "ss");
+    let spans: Vec<_> = results.iter().map(|o| (o.start.0, o.end.0, o.suspensions)).collect();
     // Job 2 takes 0-1 or 3 and one of 0-2; job 0 waits 720 to 1320.
     assert_eq!(spans, [(0, 6_660, 2), (60, 120, 0), (720, 1_320, 0)]);
     // Where ownership does not count, job 2, whose factor is 650/600 at 120 and that of job 0
@@ -123,9 +123,9 @@ fn every_job_as_wide_as_the_machine() {
     let w = workload(8, &jobs);
     let work: i64 = jobs.iter().map(|j| j.3).sum();
     for policy in ["ss", "ss(sf=1)", "tss", "is(slice=60)", "ss(place=contiguous)", "ss(migration=yes)"] {
-        let (found, segments) = run(&w, policy, &Platform::default()).expect("runs");
-        assert_eq!(found.iter().map(|o| o.end.0).max(), Some(work), "{policy}: the machine is never idle");
-        sound(&w, &found, &segments, policy);
+        let (results, segments) = run(&w, policy, &Platform::default()).expect("runs");
+        assert_eq!(results.iter().map(|o| o.end.0).max(), Some(work), "{policy}: the machine is never idle");
+        sound(&w, &results, &segments, policy);
     }
 }
 
@@ -133,12 +133,12 @@ fn every_job_as_wide_as_the_machine() {
 #[test]
 fn a_slice_longer_than_any_job() {
     let w = workload(4, &[(0, 3, 500, 500), (10, 2, 100, 100), (20, 1, 50, 50), (30, 4, 10, 10)]);
-    let found = outcomes(&w, "is(slice=1000)");
-    assert!(found.iter().all(|o| o.suspensions == 0));
-    assert_eq!(found.iter().map(|o| o.start.0).collect::<Vec<_>>(), [0, 500, 20, 600]);
+    let results = outcomes(&w, "is(slice=1000)");
+    assert!(results.iter().all(|o| o.suspensions == 0));
+    assert_eq!(results.iter().map(|o| o.start.0).collect::<Vec<_>>(), [0, 500, 20, 600]);
     // With the slice of the paper, job 1 suspends job 0 only when it has run for 600 s: it has
     // ended by then.
-    assert_eq!(outcomes(&w, "is"), found);
+    assert_eq!(outcomes(&w, "is"), results);
 }
 
 #[test]
@@ -163,15 +163,15 @@ fn impossible_parameters_are_refused() {
 
 /// Never two jobs on one processor, run time received is run time due, and, unless told otherwise,
 /// every segment of a job on the same processors.
-fn sound(w: &Workload, found: &[JobOutcome], segments: &Segments, policy: &str) {
+fn sound(w: &Workload, results: &[JobOutcome], segments: &Segments, policy: &str) {
     let mut events = Vec::new();
-    for (i, (outcome, truth)) in found.iter().zip(w.truth()).enumerate() {
+    for (i, (outcome, truth)) in results.iter().zip(w.truth()).enumerate() {
         assert_eq!(outcome.ran, truth.run, "{policy}: job {i}");
         let mut mine: Vec<_> = segments.list.iter().filter(|s| s.job.index() == i).collect();
         mine.sort_by_key(|s| (s.start, s.end));
         assert_eq!(mine.len() as u32, outcome.suspensions + 1, "{policy}: job {i}");
-        let received: i64 = mine.iter().map(|s| (s.end - s.start).0).sum();
-        assert_eq!(received, (truth.run + outcome.overhead).0, "{policy}: job {i}");
+        let run_sum: i64 = mine.iter().map(|s| (s.end - s.start).0).sum();
+        assert_eq!(run_sum, (truth.run + outcome.overhead).0, "{policy}: job {i}");
         let set = |k: usize| mine[k].on.as_ref().expect("named");
         for (k, segment) in mine.iter().enumerate() {
             assert_eq!(set(k).len(), w.jobs()[i].procs);
@@ -185,8 +185,8 @@ fn sound(w: &Workload, found: &[JobOutcome], segments: &Segments, policy: &str) 
         }
     }
     events.sort_unstable();
-    let shared = events.windows(2).find(|w| w[0].0 == w[1].0 && w[1].1 < w[0].2);
-    assert_eq!(shared, None, "{policy}: two jobs on one processor");
+    let overlap = events.windows(2).find(|w| w[0].0 == w[1].0 && w[1].1 < w[0].2);
+    assert_eq!(overlap, None, "{policy}: two jobs on one processor");
 }
 
 const POLICIES: [&str; 16] = [
@@ -231,11 +231,11 @@ proptest! {
         // With SF = 1 and a price no job may ever end: that is an error of its own.
         let platform = if POLICIES[at].contains("sf=1,") { "" } else { price };
         let platform = Platform::from_toml(platform).expect("a platform");
-        let (found, segments) = run(&w, POLICIES[at], &platform).expect("every job ends");
-        sound(&w, &found, &segments, POLICIES[at]);
-        prop_assert!(price.contains("rate") || found.iter().all(|o| o.overhead.0 == 0));
+        let (results, segments) = run(&w, POLICIES[at], &platform).expect("every job ends");
+        sound(&w, &results, &segments, POLICIES[at]);
+        prop_assert!(price.contains("rate") || results.iter().all(|o| o.overhead.0 == 0));
         if POLICIES[at].contains("cap=1") {
-            prop_assert!(found.iter().all(|o| o.suspensions <= 1));
+            prop_assert!(results.iter().all(|o| o.suspensions <= 1));
         }
     }
 
@@ -250,9 +250,9 @@ proptest! {
         new().run(&mut whole).expect("runs");
         let mut simulation = new();
         while simulation.step(&mut pieces).expect("runs") {
-            let saved = simulation.save().expect("saves");
+            let bytes = simulation.save().expect("saves");
             simulation = new();
-            simulation.load(&saved).expect("loads");
+            simulation.load(&bytes).expect("loads");
         }
         prop_assert_eq!(pieces.0, whole.0);
     }
@@ -267,8 +267,8 @@ fn endless_thrashing_is_found_out() {
     let error = run(&w, "ss(sf=1)", &platform).expect_err("never ends");
     let text = error.to_string();
     assert!(text.contains("submitted at 0 s") && text.contains("a higher sf, or cap="), "{text}");
-    let (found, _) = run(&w, "ss(sf=1,cap=3)", &platform).expect("ends");
-    assert!(found.iter().all(|o| o.suspensions <= 3));
+    let (results, _) = run(&w, "ss(sf=1,cap=3)", &platform).expect("ends");
+    assert!(results.iter().all(|o| o.suspensions <= 3));
 }
 
 /// The cost of suspension, by hand: job 0 is suspended at 60 and continues at 120. 200 MB at 2 MB/s
@@ -286,10 +286,10 @@ fn overhead_by_hand() {
         ("read", true, [6_160, 120], [100, 0]),
     ] {
         let text = format!("[suspension]\nsmallest = 200\nlargest = 200\npays = '{pays}'\nbusy = {busy}");
-        let (found, _) = run(&w, "ss", &Platform::from_toml(&text).expect("a platform")).expect("ends");
-        assert_eq!([found[0].end.0, found[1].end.0], ends, "{text}");
-        assert_eq!([found[0].overhead.0, found[1].overhead.0], overheads, "{text}");
-        assert_eq!((found[0].ran.0, found[0].suspensions), (6_000, 1), "{text}");
+        let (results, _) = run(&w, "ss", &Platform::from_toml(&text).expect("a platform")).expect("ends");
+        assert_eq!([results[0].end.0, results[1].end.0], ends, "{text}");
+        assert_eq!([results[0].overhead.0, results[1].overhead.0], overheads, "{text}");
+        assert_eq!((results[0].ran.0, results[0].suspensions), (6_000, 1), "{text}");
     }
 }
 
@@ -304,12 +304,12 @@ fn memory_is_drawn_by_job_and_seed() {
         run(&w, "ss", &platform).expect("ends").0[0].overhead.0
     };
     assert_eq!(overhead(0), 353);
-    let mut others: Vec<i64> = (1..6).map(overhead).collect();
-    assert!(others.iter().all(|o| (50..=500).contains(o)), "{others:?}");
-    others.push(353);
-    others.sort_unstable();
-    others.dedup();
-    assert_eq!(others.len(), 6, "{others:?}");
+    let mut overheads: Vec<i64> = (1..6).map(overhead).collect();
+    assert!(overheads.iter().all(|o| (50..=500).contains(o)), "{overheads:?}");
+    overheads.push(353);
+    overheads.sort_unstable();
+    overheads.dedup();
+    assert_eq!(overheads.len(), 6, "{overheads:?}");
 }
 
 /// The independent schedule in which every suspension is paid for by writing the job's memory (rule
@@ -321,13 +321,13 @@ fn overhead_of_writing_on_kth() {
     let kth = drystone::log::load_log(file, &options).expect("a good log").workload;
     let Some(rows) = golden("preempt/kth5000-ss2-overhead-write") else { return };
     let platform = Platform::from_toml("[suspension]").expect("the defaults are the paper's");
-    let (found, _) = run(&kth, "ss", &platform).expect("runs");
-    let ours: Vec<[i64; 4]> = (0..kth.len())
-        .map(|i| [kth.truth()[i].number, kth.jobs()[i].submit.0, found[i].start.0, found[i].end.0])
+    let (results, _) = run(&kth, "ss", &platform).expect("runs");
+    let own_rows: Vec<[i64; 4]> = (0..kth.len())
+        .map(|i| [kth.truth()[i].number, kth.jobs()[i].submit.0, results[i].start.0, results[i].end.0])
         .collect();
-    let wrong = ours.iter().zip(&rows).filter(|(ours, theirs)| ours != theirs).count();
-    assert_eq!((ours.len(), wrong), (rows.len(), 0));
-    let suspensions: Vec<i64> = found.iter().map(|o| i64::from(o.suspensions)).collect();
+    let wrong = own_rows.iter().zip(&rows).filter(|(own, rival)| own != rival).count();
+    assert_eq!((own_rows.len(), wrong), (rows.len(), 0));
+    let suspensions: Vec<i64> = results.iter().map(|o| i64::from(o.suspensions)).collect();
     assert_eq!(Some(suspensions), golden_suspensions("preempt/kth5000-ss2-overhead-write"));
 }
 

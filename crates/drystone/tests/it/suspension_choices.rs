@@ -12,8 +12,8 @@ use drystone::policy::StartReason;
 struct Reasons(Vec<(JobId, StartReason)>);
 
 impl Observer for Reasons {
-    fn note_start(&mut self, _: Time, id: JobId, why: StartReason) {
-        self.0.push((id, why));
+    fn note_start(&mut self, _: Time, id: JobId, reason: StartReason) {
+        self.0.push((id, reason));
         self.0.sort_unstable_by_key(|r| r.0);
     }
 }

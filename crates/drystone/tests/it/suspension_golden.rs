@@ -17,10 +17,10 @@ struct Watch {
 }
 
 impl Observer for Watch {
-    fn note_end(&mut self, ended: &EndedJob<'_>) {
-        let at = ended.id.index();
+    fn note_end(&mut self, job_end: &EndedJob<'_>) {
+        let at = job_end.id.index();
         self.suspensions.resize(self.suspensions.len().max(at + 1), -1);
-        self.suspensions[at] = i64::from(ended.outcome.suspensions);
+        self.suspensions[at] = i64::from(job_end.outcome.suspensions);
     }
 }
 
@@ -98,6 +98,6 @@ fn the_variants_on_the_first_jobs_of_kth() {
     check(&user, "easy@kettimuthu2005", "kth5000-ns-userest");
     check(&user, "ss", "kth5000-ss2-userest");
 
-    let loaded = scale_load(kth, "1.2".parse().expect("a factor")).expect("sound");
-    check(&loaded, "ss", "kth5000-ss2-load1.2");
+    let dense_log = scale_load(kth, "1.2".parse().expect("a factor")).expect("sound");
+    check(&dense_log, "ss", "kth5000-ss2-load1.2");
 }

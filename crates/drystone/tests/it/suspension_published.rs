@@ -25,13 +25,13 @@ struct Sums {
 }
 
 impl Observer for Sums {
-    fn note_end(&mut self, ended: &EndedJob<'_>) {
-        let (job, outcome) = (ended.job, ended.outcome);
+    fn note_end(&mut self, job_end: &EndedJob<'_>) {
+        let (job, outcome) = (job_end.job, job_end.outcome);
         let class = |value: i64, borders: [i64; 3]| borders.iter().filter(|&&b| value > b).count();
         let at = 4 * class(outcome.ran.0, [600, 3_600, 28_800]) + class(i64::from(job.procs), [1, 8, 32]);
-        self.categories[at].0 += bounded_slowdown_kettimuthu(ended.wait_time(), outcome.ran);
+        self.categories[at].0 += bounded_slowdown_kettimuthu(job_end.wait_time(), outcome.ran);
         self.categories[at].1 += 1.0;
-        self.turnaround += ended.response_time().as_f64();
+        self.turnaround += job_end.response_time().as_f64();
         self.work += outcome.ran.as_f64() * f64::from(job.procs);
         self.last_end = self.last_end.max(outcome.end.0);
     }
@@ -49,9 +49,9 @@ fn measure(w: &Workload, policy: &str) -> (f64, [f64; 16], f64, f64) {
 }
 
 /// Equal to as many decimals as are printed.
-fn assert_prints(found: f64, printed: f64, decimals: i32, what: &str) {
+fn assert_prints(value: f64, target: f64, decimals: i32, label: &str) {
     let half = 0.5 * 10f64.powi(-decimals) + 1e-9;
-    assert!((found - printed).abs() <= half, "{what}: {found} against {printed}");
+    assert!((value - target).abs() <= half, "{label}: {value} against {target}");
 }
 
 /// Tables 2, 3, 7 and 8, in percent. The paper prints table 2 transposed: its rows are classes of
@@ -69,14 +69,14 @@ fn shares_of_categories() {
             .run(&mut sums)
             .expect("runs");
         let percent = |at: usize| sums.categories[at].1 / 50.0;
-        for (at, printed) in sixteen.into_iter().enumerate() {
-            assert_prints(percent(at), f64::from(printed), 0, &format!("{name}, category {at}"));
+        for (at, share) in sixteen.into_iter().enumerate() {
+            assert_prints(percent(at), f64::from(share), 0, &format!("{name}, category {at}"));
         }
-        for (at, printed) in four.into_iter().enumerate() {
+        for (at, share) in four.into_iter().enumerate() {
             let (long, wide) = (at / 2, at % 2);
             let sum: f64 = (0..16).filter(|c| c / 8 == long && c % 4 / 2 == wide).map(percent).sum();
             // The paper's shares of tables 7 and 8 are within 1.2 of the first 5,000 jobs'.
-            assert!((sum - f64::from(printed)).abs() < 1.2, "{name}, of four {at}: {sum} against {printed}");
+            assert!((sum - f64::from(share)).abs() < 1.2, "{name}, of four {at}: {sum} against {share}");
         }
     }
 }
@@ -91,20 +91,20 @@ const SDSC_NS: [f64; 16] =
 /// and with candidates by expansion factor.
 #[test]
 fn without_suspension() {
-    for (name, procs, policy, published, overall, mean, largest) in [
+    for (name, procs, policy, paper_means, overall, mean, largest) in [
         (CTC, 430, "easy@kettimuthu2005", CTC_NS, 5.010, 0.142, 1.08),
         (SP2, 128, "easy@kettimuthu2005", SDSC_NS, 13.747, 0.070, 0.23),
         (CTC, 430, "easy@kettimuthu2005(backfill=lxf)", CTC_NS, 3.549, 0.025, 0.11),
         (SP2, 128, "easy@kettimuthu2005(backfill=lxf)", SDSC_NS, 11.643, 0.092, 0.46),
     ] {
         let Some(w) = first_jobs(name, procs) else { return };
-        let (found, categories, ..) = measure(&w, policy);
-        assert_prints(found, overall, 3, &format!("{name} {policy}"));
-        let off: Vec<f64> = categories.iter().zip(published).map(|(ours, theirs)| (ours / theirs).ln().abs()).collect();
+        let (slowdown, categories, ..) = measure(&w, policy);
+        assert_prints(slowdown, overall, 3, &format!("{name} {policy}"));
+        let off: Vec<f64> = categories.iter().zip(paper_means).map(|(own, target)| (own / target).ln().abs()).collect();
         // The specification took logarithms of means that were rounded to two decimals: one unit
         // more or less.
-        let (ours, worst) = (off.iter().sum::<f64>() / 16.0, off.iter().copied().fold(0.0, f64::max));
-        assert!((ours - mean).abs() <= 0.001 + 1e-9, "{name} {policy}, mean deviation {ours}");
+        let (own_mean, worst) = (off.iter().sum::<f64>() / 16.0, off.iter().copied().fold(0.0, f64::max));
+        assert!((own_mean - mean).abs() <= 0.001 + 1e-9, "{name} {policy}, mean deviation {own_mean}");
         assert!((worst - largest).abs() <= 0.01 + 1e-9, "{name} {policy}, largest deviation {worst}");
     }
 }
@@ -119,13 +119,13 @@ fn selective_suspension() {
         [(CTC, 430, 1.244, ctc, 11_558.0, 0.5122), (SP2, 128, 3.281, sdsc, 9_956.0, 0.6799)]
     {
         let Some(w) = first_jobs(name, procs) else { return };
-        let found = measure(&w, "ss@kettimuthu2005");
-        assert_prints(found.0, overall, 3, name);
-        for (at, (ours, theirs)) in found.1.iter().zip(printed).enumerate() {
-            assert_prints(*ours, theirs, 2, &format!("{name}, category {at}"));
+        let figures = measure(&w, "ss@kettimuthu2005");
+        assert_prints(figures.0, overall, 3, name);
+        for (at, (own, target)) in figures.1.iter().zip(printed).enumerate() {
+            assert_prints(*own, target, 2, &format!("{name}, category {at}"));
         }
-        assert_prints(found.2, turnaround, 0, name);
-        assert_prints(found.3, utilisation, 4, name);
+        assert_prints(figures.2, turnaround, 0, name);
+        assert_prints(figures.3, utilisation, 4, name);
     }
 }
 
@@ -150,12 +150,12 @@ fn changed_choices() {
     for (name, procs, log) in [(CTC, 430, 0), (SP2, 128, 1)] {
         let Some(w) = first_jobs(name, procs) else { return };
         for (policy, on_ctc, on_sdsc) in &cases {
-            let printed = [on_ctc, on_sdsc][log];
+            let targets = [on_ctc, on_sdsc][log];
             let (overall, categories, turnaround, utilisation) = measure(&w, policy);
-            let found = [overall, turnaround, utilisation, categories[15]];
-            for ((found, printed), decimals) in found.iter().zip(printed).zip([3, 0, 3, 2]) {
-                if printed.is_finite() {
-                    assert_prints(*found, *printed, decimals, &format!("{policy} on {name}"));
+            let figures = [overall, turnaround, utilisation, categories[15]];
+            for ((figure, target), decimals) in figures.iter().zip(targets).zip([3, 0, 3, 2]) {
+                if target.is_finite() {
+                    assert_prints(*figure, *target, decimals, &format!("{policy} on {name}"));
                 }
             }
         }

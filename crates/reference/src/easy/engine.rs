@@ -109,14 +109,14 @@ impl NaiveEasyWorld<'_> {
     }
 
     /// A job has terminated: its user's other predictions are made again.
-    fn propagate_end(&mut self, terminated: usize) {
+    fn propagate_end(&mut self, index: usize) {
         let (queue, running_jobs, records) = (&self.queue, &self.running, &self.records);
         let presence = |j: usize| match j {
             _ if queue.contains(&j) => NaiveHere::Waiting,
             _ if running_jobs.contains(&j) => NaiveHere::Running(records[j].start),
             _ => NaiveHere::No,
         };
-        for j in self.predictions.note_end(terminated, self.now, presence) {
+        for j in self.predictions.note_end(index, self.now, presence) {
             if self.running.contains(&j) {
                 self.expect_expiry(j);
             }
@@ -187,11 +187,11 @@ impl NaiveEasyWorld<'_> {
 
     /// A user's part of what was used within each window.
     fn usage_by_window(&self, user: i64) -> Vec<(f64, f64)> {
-        let of = |used: &BTreeMap<i64, i64>| match used.values().sum::<i64>() {
+        let of = |usage: &BTreeMap<i64, i64>| match usage.values().sum::<i64>() {
             0 => 0.0,
-            all => used.get(&user).copied().unwrap_or(0) as f64 / all as f64,
+            total => usage.get(&user).copied().unwrap_or(0) as f64 / total as f64,
         };
-        self.used.iter().map(|(window, used)| (*window, of(used))).collect()
+        self.used.iter().map(|(window, usage)| (*window, of(usage))).collect()
     }
 
     /// Sums up the usage of users within the windows that the orders need.

@@ -101,8 +101,8 @@ impl<'a> Predictions<'a> {
 
     /// A job has terminated: other predictions of the user are made again. None falls behind the
     /// time that a job has run already. Returns the jobs whose predictions have changed.
-    pub(crate) fn note_end(&mut self, terminated: usize, now: i64, here: impl Fn(usize) -> NaiveHere) -> Vec<usize> {
-        self.history.insert(self.forecast.predictor, self.jobs, terminated, now);
+    pub(crate) fn note_end(&mut self, index: usize, now: i64, presence: impl Fn(usize) -> NaiveHere) -> Vec<usize> {
+        self.history.insert(self.forecast.predictor, self.jobs, index, now);
         let propagation = match self.forecast.predictor {
             NaiveLearnerPredictor::Recent(recent) => recent.propagation,
             _ => NaivePropagation::No,
@@ -111,8 +111,8 @@ impl<'a> Predictions<'a> {
         if propagation == NaivePropagation::No {
             return changed_jobs;
         }
-        for j in (0..self.jobs.len()).filter(|&j| self.jobs[j].user == self.jobs[terminated].user) {
-            let least = match here(j) {
+        for j in (0..self.jobs.len()).filter(|&j| self.jobs[j].user == self.jobs[index].user) {
+            let least = match presence(j) {
                 NaiveHere::Waiting => 0,
                 NaiveHere::Running(since) if propagation == NaivePropagation::Running && self.corrections[j] == 0 => {
                     now - since

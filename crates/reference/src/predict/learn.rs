@@ -70,7 +70,7 @@ impl NaiveLearnerModel {
     }
 
     /// Job `index` has terminated.
-    pub(super) fn learn_run(&mut self, learned: &NaiveLearned, jobs: &[JobIn], index: usize, now: i64) {
+    pub(super) fn learn_run(&mut self, settings: &NaiveLearned, jobs: &[JobIn], index: usize, now: i64) {
         self.terminated.push((index, now));
         let Some((_, features)) = self.arrived.iter().find(|(i, _)| *i == index) else { return };
         let x = with_products(features);
@@ -87,16 +87,16 @@ impl NaiveLearnerModel {
         let run = jobs[index].run as f64;
         let error = self.model_value(&x) - run;
         let mut slope = if error < 0.0 {
-            if learned.under_squared { 2.0 * error } else { -1.0 }
+            if settings.under_squared { 2.0 * error } else { -1.0 }
         } else if error > 0.0 {
-            learned.bias * if learned.over_squared { 2.0 * error } else { 1.0 }
+            settings.bias * if settings.over_squared { 2.0 * error } else { 1.0 }
         } else {
             0.0
         };
-        slope *= learned.matters.job_weight(jobs[index].procs as f64, run);
-        let pace = learned.rate * (self.terminated.len() as f64 / self.norm).sqrt();
+        slope *= settings.matters.job_weight(jobs[index].procs as f64, run);
+        let pace = settings.rate * (self.terminated.len() as f64 / self.norm).sqrt();
         for (term, x) in self.terms.iter_mut().zip(&x) {
-            let gradient = slope * x + learned.l2 * term.weight;
+            let gradient = slope * x + settings.l2 * term.weight;
             term.gradients += gradient * gradient;
             if term.gradients > 0.0 {
                 term.weight -= pace * gradient / (term.largest * term.gradients.sqrt());

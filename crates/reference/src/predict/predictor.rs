@@ -118,8 +118,8 @@ pub(super) struct NaiveHistory {
 impl NaiveHistory {
     /// Job `index` has terminated.
     pub(super) fn insert(&mut self, predictor: NaiveLearnerPredictor, jobs: &[JobIn], index: usize, now: i64) {
-        if let NaiveLearnerPredictor::Learned(learned) = predictor {
-            self.model.learn_run(&learned, jobs, index, now);
+        if let NaiveLearnerPredictor::Learned(settings) = predictor {
+            self.model.learn_run(&settings, jobs, index, now);
         }
         self.terminated.entry(jobs[index].user).or_default().push(index);
     }

@@ -32,7 +32,7 @@ pub fn run(shortest: (bool, bool), jobs: &[NaivePlacedJob], floor: &NaiveFloor, 
 
 /// Returns the nodes for a job now.
 fn find_seat(world: &SeatedWorld<'_>, j: usize) -> Option<PlacedSeat> {
-    let hold_seat = |taken: NaivePlacedTaken| NaivePlacedTaken { to: i64::MAX, ..taken };
+    let hold_seat = |booking: NaivePlacedTaken| NaivePlacedTaken { to: i64::MAX, ..booking };
     let taken_seats: Vec<NaivePlacedTaken> = world.taken_seats().into_iter().map(hold_seat).collect();
     place_job(&world.jobs[j], world.floor, &free_at(world.floor, &taken_seats, &[], world.now), world.fill)
 }
@@ -52,7 +52,7 @@ fn run_pass(world: &mut SeatedWorld<'_>, head: &mut Option<(usize, i64)>, shorte
                 Some(_) => world.now,
                 None => {
                     let taken_seats = world.taken_seats();
-                    let mut ends: Vec<i64> = taken_seats.iter().map(|taken| taken.to).collect();
+                    let mut ends: Vec<i64> = taken_seats.iter().map(|booking| booking.to).collect();
                     ends.sort_unstable();
                     let could = |end: &i64| {
                         place_job(

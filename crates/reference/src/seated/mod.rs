@@ -71,11 +71,11 @@ impl<'a> SeatedWorld<'a> {
     }
 
     /// Goes to the next arrival, end, or time of these; `None` where nothing happens any more.
-    fn advance_time(&mut self, planned: impl Iterator<Item = i64>) -> Option<SeatedInstant> {
+    fn advance_time(&mut self, plan_times: impl Iterator<Item = i64>) -> Option<SeatedInstant> {
         let ends = self.running.iter().map(|&j| self.out[j].end);
         let arrival = self.jobs.get(self.arrived).map(|job| job.submit);
         let now = self.now;
-        let next = ends.chain(planned.filter(|&at| at > now && at < NEVER)).chain(arrival).min()?;
+        let next = ends.chain(plan_times.filter(|&at| at > now && at < NEVER)).chain(arrival).min()?;
         self.now = next;
         let ended_jobs: Vec<usize> = self.running.iter().copied().filter(|&j| self.out[j].end == next).collect();
         let early = ended_jobs.iter().any(|&j| self.predicted_end(j) > next);
@@ -113,30 +113,30 @@ impl<'a> SeatedWorld<'a> {
     }
 
     /// Amounts that are free during all of a time.
-    fn least_free(&self, from: i64, to: i64, taken: &[NaivePlacedTaken]) -> NaiveFloor {
-        let begins = taken.iter().map(|t| t.from).filter(|&begin| from < begin && begin < to);
-        begins.fold(free_at(self.floor, taken, &[], from), |least, at| {
-            lesser_floor(&least, &free_at(self.floor, taken, &[], at))
+    fn least_free(&self, from: i64, to: i64, bookings: &[NaivePlacedTaken]) -> NaiveFloor {
+        let begins = bookings.iter().map(|t| t.from).filter(|&begin| from < begin && begin < to);
+        begins.fold(free_at(self.floor, bookings, &[], from), |least, at| {
+            lesser_floor(&least, &free_at(self.floor, bookings, &[], at))
         })
     }
 
     /// The place of a job at this very time, if it has one.
-    fn place_at(&self, j: usize, from: i64, taken: &[NaivePlacedTaken]) -> Option<NaivePlacedTaken> {
+    fn place_at(&self, j: usize, from: i64, bookings: &[NaivePlacedTaken]) -> Option<NaivePlacedTaken> {
         let to = from + self.jobs[j].estimate;
-        let seat = place_job(&self.jobs[j], self.floor, &self.least_free(from, to, taken), self.fill)?;
+        let seat = place_job(&self.jobs[j], self.floor, &self.least_free(from, to, bookings), self.fill)?;
         Some(NaivePlacedTaken { from, to, seat })
     }
 
     /// The first place of a job from a time on.
-    fn earliest_place(&self, j: usize, from: i64, taken: &[NaivePlacedTaken]) -> NaivePlacedTaken {
-        let mut times: Vec<i64> = taken.iter().map(|t| t.to).filter(|&to| to > from).chain([from]).collect();
+    fn earliest_place(&self, j: usize, from: i64, bookings: &[NaivePlacedTaken]) -> NaivePlacedTaken {
+        let mut times: Vec<i64> = bookings.iter().map(|t| t.to).filter(|&to| to > from).chain([from]).collect();
         times.sort_unstable();
-        let place = times.into_iter().find_map(|at| self.place_at(j, at, taken));
+        let place = times.into_iter().find_map(|at| self.place_at(j, at, bookings));
         place.expect("a job that fits the machine fits when all others have ended")
     }
 
-    fn is_free(&self, place: &NaivePlacedTaken, taken: &[NaivePlacedTaken]) -> bool {
-        let free = self.least_free(place.from, place.to, taken);
+    fn is_free(&self, place: &NaivePlacedTaken, bookings: &[NaivePlacedTaken]) -> bool {
+        let free = self.least_free(place.from, place.to, bookings);
         place.seat.iter().all(|(node, amounts)| free[*node].iter().zip(amounts).all(|(free, ask)| free >= ask))
     }
 
@@ -154,7 +154,7 @@ impl<'a> SeatedWorld<'a> {
             // Jobs end early only: all places of the plan are free still.
             plan.clone_from_slice(&old);
             for &j in list {
-                let other_places = list.iter().filter(|&&other| other != j).filter_map(|&other| plan[other].clone());
+                let other_places = list.iter().filter(|&&rival| rival != j).filter_map(|&rival| plan[rival].clone());
                 let beside: Vec<NaivePlacedTaken> = self.taken_seats().into_iter().chain(other_places).collect();
                 plan[j] = Some(self.earliest_place(j, self.now, &beside));
             }

@@ -159,7 +159,7 @@ impl SuspensionState<'_> {
 
     fn suspend_job(&mut self, j: usize) {
         self.ran[j] = self.executed_time(j);
-        self.world.running.retain(|&other| other != j);
+        self.world.running.retain(|&entry| entry != j);
         self.suspended.push(j);
     }
 
@@ -192,12 +192,12 @@ impl SuspensionState<'_> {
             };
             let mut victims: Vec<usize> = running_jobs.iter().copied().filter(eligible).collect();
             victims.sort_by_key(|&j| std::cmp::Reverse(count_procs(&self.world.jobs[j])));
-            let suffices = |others: &[usize]| self.pick_processors(i, &[&own[..], others].concat()).is_some();
+            let suffices = |victim_set: &[usize]| self.pick_processors(i, &[&own[..], victim_set].concat()).is_some();
             let Some(count) = (0..=victims.len()).find(|&count| suffices(&victims[..count])) else { continue };
             victims.truncate(count);
-            for spared in (0..victims.len()).rev() {
+            for spare in (0..victims.len()).rev() {
                 let mut without = victims.clone();
-                without.remove(spared);
+                without.remove(spare);
                 if suffices(&without) {
                     victims = without;
                 }

@@ -92,10 +92,10 @@ impl SeatedPlan {
         };
         if !self.compact || self.waiting.iter().any(|w| w.slack >= 1.0) {
             for slot in self.find_slots(world) {
-                if let Some(other) = self.rearrange_plan(settings, world, j, weigh(0.5), slot) {
-                    let fewer = other.moves < best.moves;
-                    if other.price < best.price || (other.price == best.price && fewer) {
-                        best = other;
+                if let Some(rival) = self.rearrange_plan(settings, world, j, weigh(0.5), slot) {
+                    let fewer = rival.moves < best.moves;
+                    if rival.price < best.price || (rival.price == best.price && fewer) {
+                        best = rival;
                     }
                 }
             }
@@ -174,21 +174,21 @@ impl SeatedPlan {
         settings: &SeatedSlack,
         world: &SeatedWorld<'_>,
         newcomer: f64,
-        mut displaced: Vec<NaiveTalbyWaiting>,
+        mut movers: Vec<NaiveTalbyWaiting>,
     ) -> Vec<NaiveTalbyWaiting> {
         let area = |w: &NaiveTalbyWaiting| world.jobs[w.job].estimate * count_procs(&world.jobs[w.job]);
         let second = |w: &NaiveTalbyWaiting| {
             move_cost(w, count_procs(&world.jobs[w.job]), 1, newcomer, &Exponents::default()).unwrap_or(f64::INFINITY)
         };
         if settings.heuristic != Heuristic::StartTime {
-            displaced.sort_by_key(|w| w.job);
+            movers.sort_by_key(|w| w.job);
         }
         match settings.heuristic {
             Heuristic::StartTime | Heuristic::Arrival => {}
-            Heuristic::Area => displaced.sort_by_key(|w| std::cmp::Reverse(area(w))),
-            Heuristic::Cost => displaced.sort_by(|a, b| second(b).total_cmp(&second(a))),
-            Heuristic::Priority => displaced.sort_by(|a, b| b.priority.total_cmp(&a.priority)),
+            Heuristic::Area => movers.sort_by_key(|w| std::cmp::Reverse(area(w))),
+            Heuristic::Cost => movers.sort_by(|a, b| second(b).total_cmp(&second(a))),
+            Heuristic::Priority => movers.sort_by(|a, b| b.priority.total_cmp(&a.priority)),
         }
-        displaced
+        movers
     }
 }

@@ -42,7 +42,7 @@ impl NaiveShapeWorld<'_> {
     }
 
     /// Gives jobs faster paces, in the order of their starts, where they end earlier then and fit.
-    pub(super) fn raise_paces(&mut self, reserved: &[NaiveSpan]) {
+    pub(super) fn raise_paces(&mut self, reservations: &[NaiveSpan]) {
         let now = self.now;
         let mut slow: Vec<usize> = (0..self.run.len()).filter(|&at| self.run[at].pace > 0).collect();
         slow.sort_by_key(|&at| (self.run[at].began, self.run[at].at));
@@ -51,7 +51,7 @@ impl NaiveShapeWorld<'_> {
             if job.since >= now || job.resumed >= now || job.pending.is_some() {
                 continue;
             }
-            let other_spans = [self.job_spans(Some(job.at)), reserved.to_vec()].concat();
+            let other_spans = [self.job_spans(Some(job.at)), reservations.to_vec()].concat();
             let pace = (0..job.pace).find(|&pace| {
                 let until = job.end_after_change(now, (job.size, pace));
                 until < job.known_end(now) && self.fits_span(&other_spans, now, until, job.size, job.job.watts_at(pace))

@@ -31,12 +31,12 @@ impl NaiveShapeWorld<'_> {
             _ => &[("pref", "pref"), ("min", "pref")],
         };
         let (now, job) = (self.now, &self.jobs[head]);
-        let coming_procs: i64 = self.run.iter().filter_map(|one| Some((one.size - one.pending?.0).max(0))).sum();
+        let coming_procs: i64 = self.run.iter().filter_map(|run| Some((run.size - run.pending?.0).max(0))).sum();
         for &(want, keep) in rungs {
             let smallest = want == "min" && job.kind == NaiveKind::Malleable;
             let size = if smallest { job.sizes[0] } else { job.preferred };
             let cap = self.cap_of(head);
-            let size = job.sizes.iter().rfind(|&&other| other <= size.min(cap)).copied().unwrap_or(size);
+            let size = job.sizes.iter().rfind(|&&candidate| candidate <= size.min(cap)).copied().unwrap_or(size);
             let need = size - (self.procs - self.run.iter().map(NaiveSizedRun::held_procs).sum::<i64>()) - coming_procs;
             if need + coming_procs <= 0
                 && self.fits_span(&self.job_spans(None), now, now + job.known[&size], size, job.watts)
@@ -95,17 +95,17 @@ impl NaiveShapeWorld<'_> {
             let able = pool.iter().map(|(&at, &size)| (at, size)).filter(|&(at, size)| size > floor(at));
             let id = |at: usize| self.run[at].at;
             let (at, size) = match self.rules.share {
-                "equal" => able.min_by(|&(a, one), &(b, other)| {
+                "equal" => able.min_by(|&(a, size_a), &(b, size_b)| {
                     let full = |at: usize, size| job_fullness(&self.run[at], size);
-                    compare_fractions(full(b, other), full(a, one)).then(id(a).cmp(&id(b)))
+                    compare_fractions(full(b, size_b), full(a, size_a)).then(id(a).cmp(&id(b)))
                 }),
                 "fpsma" => able.min_by_key(|&(at, _)| Reverse((self.run[at].began, id(at)))),
                 _ => able.min_by_key(|&(at, _)| (Reverse(self.run[at].size - keeps(at)), id(at))),
             }?;
             let sizes = self.run[at].job.sizes.iter().rev();
             let smaller_size = match self.rules.share {
-                "equal" => sizes.clone().find(|&&other| other < size),
-                _ => sizes.clone().find(|&&other| floor(at) <= other && other <= size - need),
+                "equal" => sizes.clone().find(|&&candidate| candidate < size),
+                _ => sizes.clone().find(|&&candidate| floor(at) <= candidate && candidate <= size - need),
             };
             let new_size = smaller_size.copied().unwrap_or_else(|| floor(at));
             need -= size - new_size;
@@ -115,14 +115,14 @@ impl NaiveShapeWorld<'_> {
         Some(pool)
     }
 
-    pub(super) fn grow_jobs(&mut self, reserved: &[NaiveSpan]) {
+    pub(super) fn grow_jobs(&mut self, reservations: &[NaiveSpan]) {
         let mut able: Vec<usize> = (0..self.run.len())
             .filter(|&at| self.run[at].is_movable(self.now) && self.run[at].since < self.now)
             .collect();
         able.sort_by_key(|&at| self.run[at].at);
         let mut to: BTreeMap<usize, i64> = BTreeMap::new();
         match self.rules.share {
-            "equal" => self.grow_by_steps(able, &mut to, reserved),
+            "equal" => self.grow_by_steps(able, &mut to, reservations),
             share => {
                 for round in ["pref", "max"] {
                     let mut order = able.clone();
@@ -135,9 +135,9 @@ impl NaiveShapeWorld<'_> {
                         let job = self.run[at].job;
                         let size = to.get(&at).copied().unwrap_or(self.run[at].size);
                         let top = round == "pref" && share != "fpsma";
-                        let sizes = job.sizes.iter().rev().copied().filter(|&other| other > size);
-                        let mut sizes = sizes.filter(|&other| !top || other <= job.preferred);
-                        if let Some(larger) = sizes.find(|&other| self.may_grow(at, other, &to, reserved)) {
+                        let sizes = job.sizes.iter().rev().copied().filter(|&candidate| candidate > size);
+                        let mut sizes = sizes.filter(|&candidate| !top || candidate <= job.preferred);
+                        if let Some(larger) = sizes.find(|&candidate| self.may_grow(at, candidate, &to, reservations)) {
                             to.insert(at, larger);
                         }
                     }
@@ -147,7 +147,7 @@ impl NaiveShapeWorld<'_> {
         to.into_iter().for_each(|(at, size)| self.change_size(at, size));
     }
 
-    fn grow_by_steps(&self, mut open: Vec<usize>, to: &mut BTreeMap<usize, i64>, reserved: &[NaiveSpan]) {
+    fn grow_by_steps(&self, mut open: Vec<usize>, to: &mut BTreeMap<usize, i64>, reservations: &[NaiveSpan]) {
         loop {
             let size = |at: usize| to.get(&at).copied().unwrap_or(self.run[at].size);
             let able = open.iter().copied().filter(|&at| size(at) < *self.run[at].job.sizes.last().expect("a size"));
@@ -156,27 +156,27 @@ impl NaiveShapeWorld<'_> {
                 compare_fractions(full(a), full(b)).then(self.run[a].at.cmp(&self.run[b].at))
             });
             let Some(at) = emptiest else { return };
-            let next = *self.run[at].job.sizes.iter().find(|&&other| other > size(at)).expect("a larger size");
-            if self.may_grow(at, next, to, reserved) {
+            let next = *self.run[at].job.sizes.iter().find(|&&candidate| candidate > size(at)).expect("a larger size");
+            if self.may_grow(at, next, to, reservations) {
                 to.insert(at, next);
             } else {
-                open.retain(|&other| other != at);
+                open.retain(|&entry| entry != at);
             }
         }
     }
 
     /// Returns whether a job ends earlier at a size and fits around all others.
-    fn may_grow(&self, at: usize, size: i64, to: &BTreeMap<usize, i64>, reserved: &[NaiveSpan]) -> bool {
+    fn may_grow(&self, at: usize, size: i64, to: &BTreeMap<usize, i64>, reservations: &[NaiveSpan]) -> bool {
         let now = self.now;
         let end = |at: usize, size| self.run[at].end_after(self.run[at].change_point(now), size);
-        let mut spans = reserved.to_vec();
-        for (other, one) in self.run.iter().enumerate().filter(|&(other, _)| other != at) {
-            match to.get(&other) {
+        let mut spans = reservations.to_vec();
+        for (place, run) in self.run.iter().enumerate().filter(|&(place, _)| place != at) {
+            match to.get(&place) {
                 Some(&size) => {
-                    let until = end(other, size);
-                    spans.push(one.run_span(now, until, size));
+                    let until = end(place, size);
+                    spans.push(run.run_span(now, until, size));
                 }
-                None => spans.extend(one.run_spans(now)),
+                None => spans.extend(run.run_spans(now)),
             }
         }
         let until = end(at, size);

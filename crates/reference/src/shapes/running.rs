@@ -193,8 +193,8 @@ impl<'a> NaiveSizedRun<'a> {
 
     /// True and known seconds that are left at another size and pace.
     fn convert_remaining(&self, base: SizeMoment, to: (i64, usize)) -> (i64, i64) {
-        let convert = |table: &BTreeMap<i64, i64>, left| {
-            scale_seconds(left, self.job.run_seconds(table, (base.size, base.pace)), self.job.run_seconds(table, to))
+        let convert = |table: &BTreeMap<i64, i64>, rest| {
+            scale_seconds(rest, self.job.run_seconds(table, (base.size, base.pace)), self.job.run_seconds(table, to))
         };
         (convert(&self.job.run, base.left.0), convert(&self.job.known, base.left.1).max(1))
     }

@@ -153,7 +153,7 @@ impl<'a> NaiveMachine<'a> {
     /// O: processors of those suspended jobs for which `counts` holds.
     pub(super) fn owned_set(&self, counts: impl Fn(usize) -> bool) -> Set {
         let owners = self.suspended.iter().filter(|&&s| counts(s));
-        owners.fold(Set::default(), |owned, &s| owned.union_with(self.sets[s]))
+        owners.fold(Set::default(), |set, &s| set.union_with(self.sets[s]))
     }
 
     /// Amounts of each resource that an idle job lacks, given what others have given back: 0 where
@@ -173,8 +173,8 @@ impl<'a> NaiveMachine<'a> {
     }
 
     /// Returns whether everything that an idle job asks for is free, once these are suspended.
-    pub(super) fn can_serve(&self, j: usize, suspended: &[usize]) -> bool {
-        self.lacking_amounts(j, &self.given_back(suspended)).iter().all(|&lack| lack == 0)
+    pub(super) fn can_serve(&self, j: usize, victims: &[usize]) -> bool {
+        self.lacking_amounts(j, &self.given_back(victims)).iter().all(|&lack| lack == 0)
     }
 
     /// Returns whether a job lacks more of something without this running job giving it back.
@@ -183,9 +183,9 @@ impl<'a> NaiveMachine<'a> {
     }
 
     /// The job takes (−1) or gives back (+1) everything, or what does not stay.
-    fn change_amounts(&mut self, j: usize, all: bool, sign: i64) {
+    fn change_amounts(&mut self, j: usize, is_whole: bool, sign: i64) {
         for (r, level) in self.levels.iter_mut().enumerate() {
-            if all || !self.amounts.stay[r] {
+            if is_whole || !self.amounts.stay[r] {
                 *level += sign * self.amounts.asks[j][r];
             }
         }
@@ -256,15 +256,15 @@ pub(super) struct Fraction {
 }
 
 impl Fraction {
-    pub(super) fn compare_with(self, other: Fraction) -> Ordering {
+    pub(super) fn compare_with(self, rival: Fraction) -> Ordering {
         let wide = i128::from;
-        (wide(self.over) * wide(other.under)).cmp(&(wide(other.over) * wide(self.under)))
+        (wide(self.over) * wide(rival.under)).cmp(&(wide(rival.over) * wide(self.under)))
     }
 
     /// Returns whether this is at least `factor` (numerator, denominator) times the other.
-    pub(super) fn is_at_least(self, factor: (i64, i64), other: Fraction) -> bool {
+    pub(super) fn is_at_least(self, factor: (i64, i64), rival: Fraction) -> bool {
         let wide = i128::from;
-        wide(self.over) * wide(other.under) * wide(factor.1) >= wide(factor.0) * wide(other.over) * wide(self.under)
+        wide(self.over) * wide(rival.under) * wide(factor.1) >= wide(factor.0) * wide(rival.over) * wide(self.under)
     }
 
     pub(super) fn as_f64(self) -> f64 {

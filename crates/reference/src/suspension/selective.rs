@@ -138,10 +138,10 @@ fn choose_victims(
     free: i64,
     anyway: &[usize],
     candidates: &[usize],
-    allowed: impl Fn(usize) -> bool,
+    is_candidate: impl Fn(usize) -> bool,
 ) -> Option<Vec<usize>> {
     let procs = |j: usize| machine.jobs[j].procs;
-    let eligible = |j: &usize| procs(*j) <= 2 * procs(i) && allowed(*j);
+    let eligible = |j: &usize| procs(*j) <= 2 * procs(i) && is_candidate(*j);
     // In this order, those that add something to what is still too little.
     let prefix = |order: &[usize]| -> Option<Vec<usize>> {
         let (mut sum, mut victims) = (free, Vec::new());

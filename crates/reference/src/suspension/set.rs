@@ -16,20 +16,20 @@ impl Set {
         set
     }
 
-    fn combine_words(self, other: Set, word: impl Fn(u64, u64) -> u64) -> Set {
-        Set(std::array::from_fn(|i| word(self.0[i], other.0[i])))
+    fn combine_words(self, set: Set, word: impl Fn(u64, u64) -> u64) -> Set {
+        Set(std::array::from_fn(|i| word(self.0[i], set.0[i])))
     }
 
-    pub(super) fn union_with(self, other: Set) -> Set {
-        self.combine_words(other, |a, b| a | b)
+    pub(super) fn union_with(self, set: Set) -> Set {
+        self.combine_words(set, |a, b| a | b)
     }
 
-    pub(super) fn difference_with(self, other: Set) -> Set {
-        self.combine_words(other, |a, b| a & !b)
+    pub(super) fn difference_with(self, set: Set) -> Set {
+        self.combine_words(set, |a, b| a & !b)
     }
 
-    pub(super) fn has_common(self, other: Set) -> bool {
-        self.combine_words(other, |a, b| a & b) != Set::default()
+    pub(super) fn has_common(self, set: Set) -> bool {
+        self.combine_words(set, |a, b| a & b) != Set::default()
     }
 
     pub(super) fn len(self) -> i64 {

@@ -268,9 +268,9 @@ impl NaiveTalbyWorld<'_> {
                 None if waiting_jobs.iter().any(|w| w.job == j) || beyond.contains(&j) => NaiveHere::Waiting,
                 None => NaiveHere::No,
             };
-            for renewed in self.predictions.note_end(j, self.now, presence) {
+            for job in self.predictions.note_end(j, self.now, presence) {
                 self.changed = true;
-                self.plan_the_prediction(renewed);
+                self.plan_the_prediction(job);
             }
         }
     }

@@ -128,23 +128,23 @@ impl NaiveTalbyWaiting {
 /// Rules 11c, 17 and 18: the price of moving a waiting job by `delay` seconds for the sake of one
 /// of priority `for_priority`. `None` if the move is impossible.
 pub fn move_cost(
-    moved: &NaiveTalbyWaiting,
+    waiter: &NaiveTalbyWaiting,
     procs: i64,
     delay: i64,
     for_priority: f64,
     exponents: &Exponents,
 ) -> Option<f64> {
-    if delay == 0 || moved.priority == f64::NEG_INFINITY {
+    if delay == 0 || waiter.priority == f64::NEG_INFINITY {
         return Some(0.0);
     }
-    if delay as f64 > moved.slack {
+    if delay as f64 > waiter.slack {
         return None;
     }
     if for_priority == f64::NEG_INFINITY {
         return if delay > 0 { None } else { Some(0.0) };
     }
-    let ratio = moved.priority / for_priority;
-    let fairness = if moved.first_slack == moved.slack { 1.0 } else { moved.first_slack / moved.slack };
+    let ratio = waiter.priority / for_priority;
+    let fairness = if waiter.first_slack == waiter.slack { 1.0 } else { waiter.first_slack / waiter.slack };
     let Exponents { procs: u, time: t, priority: p, fairness: f } = *exponents;
     let sign = if delay < 0 { -1.0 } else { 1.0 };
     let product = raise_power(procs as f64, u) * (sign * raise_power(delay.abs() as f64, t));
@@ -276,8 +276,8 @@ impl NaiveTalbyWorld<'_> {
     }
 
     /// Rule 16.
-    fn sort_displaced(&self, settings: &NaivePriority, new: NaiveNewcomer, displaced: &mut [NaiveTalbyWaiting]) {
-        displaced.sort_by_key(|w| w.job);
+    fn sort_displaced(&self, settings: &NaivePriority, new: NaiveNewcomer, movers: &mut [NaiveTalbyWaiting]) {
+        movers.sort_by_key(|w| w.job);
         let area = |w: &NaiveTalbyWaiting| self.planned_run(w.job) * self.jobs[w.job].procs;
         let second = |w: &NaiveTalbyWaiting| {
             let procs = self.jobs[w.job].procs;
@@ -285,16 +285,16 @@ impl NaiveTalbyWorld<'_> {
         };
         match settings.heuristic {
             Heuristic::Arrival => {}
-            Heuristic::StartTime => displaced.sort_by_key(|w| w.start),
-            Heuristic::Area => displaced.sort_by_key(|w| std::cmp::Reverse(area(w))),
-            Heuristic::Cost => displaced.sort_by(|a, b| second(b).total_cmp(&second(a))),
-            Heuristic::Priority => displaced.sort_by(|a, b| b.priority.total_cmp(&a.priority)),
+            Heuristic::StartTime => movers.sort_by_key(|w| w.start),
+            Heuristic::Area => movers.sort_by_key(|w| std::cmp::Reverse(area(w))),
+            Heuristic::Cost => movers.sort_by(|a, b| second(b).total_cmp(&second(a))),
+            Heuristic::Priority => movers.sort_by(|a, b| b.priority.total_cmp(&a.priority)),
         }
     }
 
     /// Rule 13: slack shrinks by a delay and grows by a move up, even beyond what it was.
-    fn apply_candidate(&mut self, chosen: &NaiveCandidate) {
-        for &(job, start) in &chosen.moves {
+    fn apply_candidate(&mut self, candidate: &NaiveCandidate) {
+        for &(job, start) in &candidate.moves {
             for w in self.waiting.iter_mut().filter(|w| w.job == job) {
                 w.slack -= (start - w.start.unwrap_or(start)) as f64;
                 w.start = Some(start);

@@ -86,10 +86,10 @@ impl Observer for Watch {
     fn note_resumption(&mut self, now: Time, id: JobId) {
         self.since[id.index()] = now.0;
     }
-    fn note_end(&mut self, ended: &EndedJob<'_>) {
-        let at = ended.id.index();
-        self.runs.push((at, self.since[at], ended.outcome.end.0));
-        self.gone[at] = Some(ended.outcome.end.0);
+    fn note_end(&mut self, job_end: &EndedJob<'_>) {
+        let at = job_end.id.index();
+        self.runs.push((at, self.since[at], job_end.outcome.end.0));
+        self.gone[at] = Some(job_end.outcome.end.0);
     }
 }
 
@@ -97,18 +97,18 @@ impl Observer for Watch {
 fn limited((limits, rows): &(Vec<u32>, Vec<Row>)) -> (Workload, Vec<Vec<(usize, i64)>>) {
     let mut rows = rows.clone();
     rows.sort_by_key(|((submit, ..), _)| *submit);
-    let mut known = Circumstances::default();
+    let mut circumstances = Circumstances::default();
     for (at, &most) in limits.iter().enumerate() {
         let (reason, of, family) = (format!("limit{at}"), String::new(), String::new());
-        known.limits.add_limit(JobLimit { reason, of, family, most: u64::from(most) });
+        circumstances.limits.add_limit(JobLimit { reason, of, family, most: u64::from(most) });
     }
     let (mut jobs, mut truth, mut parts) = (Vec::new(), Vec::new(), Vec::new());
     for (number, ((submit, procs, estimate, run), shares)) in rows.into_iter().enumerate() {
         jobs.push(Job::new(Time(submit), procs, Span(estimate)));
         truth.push(Truth { run: Span(run), number: number as i64 + 1, status: LogStatus::Completed });
         let mut own = Vec::new();
-        for (limit, ((shares, counted), &most)) in shares.into_iter().zip(limits).enumerate() {
-            let amount = if counted { 1 } else { procs };
+        for (limit, ((shares, is_count), &most)) in shares.into_iter().zip(limits).enumerate() {
+            let amount = if is_count { 1 } else { procs };
             if shares && amount <= most {
                 own.push((limit, i64::from(amount)));
             }
@@ -119,13 +119,13 @@ fn limited((limits, rows): &(Vec<u32>, Vec<Row>)) -> (Workload, Vec<Vec<(usize, 
                 amount: amount as u64,
                 binds: true,
             };
-            let set = known.limits.intern_claims(own.iter().map(claim).collect());
-            known.limits.bind_job(JobId(number as u32), set);
+            let set = circumstances.limits.intern_claims(own.iter().map(claim).collect());
+            circumstances.limits.bind_job(JobId(number as u32), set);
         }
         parts.push(own);
     }
     let workload = Workload::new(Machine::new(PROCS), jobs, truth, Provenance::default()).expect("possible");
-    (workload.with_circumstances(known).expect("no job asks for more than a limit has"), parts)
+    (workload.with_circumstances(circumstances).expect("no job asks for more than a limit has"), parts)
 }
 
 fn check(policy: &str, world: &(Vec<u32>, Vec<Row>)) {
@@ -142,11 +142,11 @@ fn check(policy: &str, world: &(Vec<u32>, Vec<Row>)) {
 /// Two pools side by side, which share every limit: jobs of odd numbers are of the second.
 fn check_pools(policy: &str, world: &(Vec<u32>, Vec<Row>)) {
     let (whole, parts) = limited(world);
-    let known = whole.circumstances().cloned().unwrap_or_default();
+    let circumstances = whole.circumstances().cloned().unwrap_or_default();
     let (_, mut jobs, truth, provenance) = whole.into_parts();
     jobs.iter_mut().zip(0..).for_each(|(job, at)| job.partition = 1 + at % 2);
     let whole = Workload::new(Machine::new(2 * PROCS), jobs, truth, provenance).expect("possible");
-    let whole = whole.with_circumstances(known).expect("possible");
+    let whole = whole.with_circumstances(circumstances).expect("possible");
     let pool = |partition: i32| PoolShare {
         name: format!("pool{partition}"),
         procs: PROCS,
@@ -183,8 +183,8 @@ fn judge(policy: &str, world: &(Vec<u32>, Vec<Row>), workload: &Workload, parts:
     for (limit, &most) in limits.iter().enumerate() {
         for &(_, at, _) in &watch.runs {
             let running = watch.runs.iter().filter(|(_, from, until)| *from <= at && at < *until);
-            let used: i64 = running.map(|&(job, ..)| part_of(&jobs[job], limit)).sum();
-            assert!(used <= most, "{policy}: at {at} jobs have {used} of limit {limit}, {most}: {world:?}");
+            let usage: i64 = running.map(|&(job, ..)| part_of(&jobs[job], limit)).sum();
+            assert!(usage <= most, "{policy}: at {at} jobs have {usage} of limit {limit}, {most}: {world:?}");
         }
     }
 }

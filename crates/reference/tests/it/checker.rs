@@ -153,9 +153,9 @@ proptest! {
     #[test]
     fn conservative_is_sound_and_keeps_its_promises(jobs in some_jobs()) {
         for notice in [NaiveNotice::Immediate, NaiveNotice::Late] {
-            let planned = talby::run(NaiveTalbyScheduler::Conservative, notice, &jobs, MACHINE);
-            prop_assert_eq!(check_promises(&planned.schedule, &planned.promised), Ok(()));
-            prop_assert_eq!(check_schedule(MACHINE, &jobs, &list_segments(&planned.schedule)), Ok(()));
+            let plan = talby::run(NaiveTalbyScheduler::Conservative, notice, &jobs, MACHINE);
+            prop_assert_eq!(check_promises(&plan.schedule, &plan.promised), Ok(()));
+            prop_assert_eq!(check_schedule(MACHINE, &jobs, &list_segments(&plan.schedule)), Ok(()));
         }
     }
 
@@ -164,9 +164,9 @@ proptest! {
         for removal in [NaiveRemoval::Compress, NaiveRemoval::Priced] {
             let settings = NaivePriority { slack_factor, average_wait: 10.0, removal, ..NaivePriority::default() };
             for notice in [NaiveNotice::Immediate, NaiveNotice::Late] {
-                let planned = talby::run(NaiveTalbyScheduler::Priority(&settings), notice, &jobs, MACHINE);
-                prop_assert_eq!(check_schedule(MACHINE, &jobs, &list_segments(&planned.schedule)), Ok(()));
-                prop_assert_eq!(check_promises(&planned.schedule, &planned.promised), Ok(()));
+                let plan = talby::run(NaiveTalbyScheduler::Priority(&settings), notice, &jobs, MACHINE);
+                prop_assert_eq!(check_schedule(MACHINE, &jobs, &list_segments(&plan.schedule)), Ok(()));
+                prop_assert_eq!(check_promises(&plan.schedule, &plan.promised), Ok(()));
             }
         }
     }
@@ -175,18 +175,18 @@ proptest! {
     #[test]
     fn priority_without_slack_is_conservative(jobs in some_jobs()) {
         let settings = NaivePriority { slack_factor: 0.0, ..NaivePriority::default() };
-        let planned = talby::run(NaiveTalbyScheduler::Priority(&settings), NaiveNotice::Immediate, &jobs, MACHINE);
+        let plan = talby::run(NaiveTalbyScheduler::Priority(&settings), NaiveNotice::Immediate, &jobs, MACHINE);
         let conservative = talby::run(NaiveTalbyScheduler::Conservative, NaiveNotice::Immediate, &jobs, MACHINE);
-        prop_assert_eq!(planned, conservative);
+        prop_assert_eq!(plan, conservative);
     }
 
     #[test]
     fn easy_is_sound_and_its_head_starts_by_its_first_reservation(jobs in some_jobs()) {
         for (pass, backfill) in [(NaivePass::PerInstant, NaiveEasyOrder::Fcfs), (NaivePass::PerEvent, NaiveEasyOrder::Shortest), (NaivePass::PerInstant, NaiveEasyOrder::LargestExpansion)] {
             let run = easy::run(&Easy { pass, backfill, ..Easy::default() }, &jobs, MACHINE);
-            let promised: Vec<Option<i64>> = run.jobs.iter().map(|r| r.first_reservation).collect();
+            let promises: Vec<Option<i64>> = run.jobs.iter().map(|r| r.first_reservation).collect();
             prop_assert_eq!(check_schedule(MACHINE, &jobs, &list_segments(&run.schedule())), Ok(()));
-            prop_assert_eq!(check_promises(&run.schedule(), &promised), Ok(()));
+            prop_assert_eq!(check_promises(&run.schedule(), &promises), Ok(()));
         }
     }
 
@@ -205,9 +205,9 @@ proptest! {
     #[test]
     fn reserving_for_everybody_is_conservative_when_estimates_are_exact(jobs in some_jobs()) {
         let exact: Vec<JobIn> = jobs.iter().map(|j| JobIn { run: j.estimate, ..*j }).collect();
-        let all = Easy { reservations: Reservations::First(1_000), ..Easy::default() };
+        let full_easy = Easy { reservations: Reservations::First(1_000), ..Easy::default() };
         let conservative = talby::run(NaiveTalbyScheduler::Conservative, NaiveNotice::Immediate, &exact, MACHINE);
-        prop_assert_eq!(easy::run(&all, &exact, MACHINE).schedule(), conservative.schedule);
+        prop_assert_eq!(easy::run(&full_easy, &exact, MACHINE).schedule(), conservative.schedule);
     }
 }
 

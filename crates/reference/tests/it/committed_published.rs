@@ -47,9 +47,9 @@ fn every_window_has_the_published_mean() {
             "uni" => &|job, _| unicep(job, -1),
             other => panic!("unknown order {other}"),
         };
-        let found = window(&jobs, f[1].parse().expect("a place"), rank, f[4] == "1");
-        let published: f64 = f[5].parse().expect("a number");
-        assert!((found / published - 1.0).abs() < 1e-11, "{line}: {found}");
+        let mean = window(&jobs, f[1].parse().expect("a place"), rank, f[4] == "1");
+        let paper_mean: f64 = f[5].parse().expect("a number");
+        assert!((mean / paper_mean - 1.0).abs() < 1e-11, "{line}: {mean}");
     }
 }
 

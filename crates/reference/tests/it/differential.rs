@@ -26,11 +26,11 @@ fn simulate(workload: &Workload, policy: &str) -> Vec<JobOut> {
 
 /// Both schedules are the same; if not, the difference that comes first in time is shown with all
 /// jobs.
-fn assert_same(policy: &str, jobs: &[JobIn], ours: &[JobOut], theirs: &[JobOut]) {
-    assert_eq!(ours.len(), theirs.len());
-    let different = (0..jobs.len()).filter(|&i| ours[i] != theirs[i]);
-    if let Some(i) = different.min_by_key(|&i| ours[i].start.min(theirs[i].start)) {
-        panic!("{policy}: job {i}: ours {:?}, by definition {:?}\n{jobs:?}", ours[i], theirs[i]);
+fn assert_same(policy: &str, jobs: &[JobIn], own: &[JobOut], naive: &[JobOut]) {
+    assert_eq!(own.len(), naive.len());
+    let different = (0..jobs.len()).filter(|&i| own[i] != naive[i]);
+    if let Some(i) = different.min_by_key(|&i| own[i].start.min(naive[i].start)) {
+        panic!("{policy}: job {i}: ours {:?}, by definition {:?}\n{jobs:?}", own[i], naive[i]);
     }
 }
 
@@ -38,22 +38,22 @@ fn assert_same(policy: &str, jobs: &[JobIn], ours: &[JobOut], theirs: &[JobOut])
 struct FirstAnnounced(Vec<Option<i64>>);
 
 impl Observer for FirstAnnounced {
-    fn note_end(&mut self, ended: &EndedJob<'_>) {
-        let at = ended.id.0 as usize;
+    fn note_end(&mut self, job_end: &EndedJob<'_>) {
+        let at = job_end.id.0 as usize;
         self.0.resize(self.0.len().max(at + 1), None);
-        self.0[at] = ended.outcome.first_reservation.map(|time| time.0);
+        self.0[at] = job_end.outcome.first_reservation.map(|time| time.0);
     }
 }
 
 /// Every job was announced the same start first, if any.
-fn assert_same_announced(policy: &str, w: &Workload, theirs: &[easy::NaiveRecord]) {
+fn assert_same_announced(policy: &str, w: &Workload, naive: &[easy::NaiveRecord]) {
     let spec: PolicySpec = policy.parse().unwrap_or_else(|e| panic!("{e}"));
-    let mut ours = FirstAnnounced(vec![None; theirs.len()]);
+    let mut own = FirstAnnounced(vec![None; naive.len()]);
     Simulation::new(w.machine(), spec.build_scheduler(), WorkloadReplay::new(w))
-        .run(&mut ours)
+        .run(&mut own)
         .unwrap_or_else(|e| panic!("{e}"));
-    for (i, record) in theirs.iter().enumerate() {
-        assert_eq!(ours.0[i], record.first_reservation, "{policy}: job {i} of {:?}", jobs_of(w));
+    for (i, record) in naive.iter().enumerate() {
+        assert_eq!(own.0[i], record.first_reservation, "{policy}: job {i} of {:?}", jobs_of(w));
     }
 }
 
@@ -89,9 +89,9 @@ proptest! {
         let (queue_name, queue) = ORDERS[queue];
         let (backfill_name, backfill) = ORDERS[backfill];
         let (pass_name, pass) = if per_event { ("event", NaivePass::PerEvent) } else { ("instant", NaivePass::PerInstant) };
-        let one = reserve == 1;
-        let (extra_name, extra) = if first && one { ("first", NaiveExtra::FirstSufficient) } else { ("all", NaiveExtra::All) };
-        let (overdue_name, overdue) = if stale && one { ("stale", NaiveEasyOverdue::Stale) } else { ("now", NaiveEasyOverdue::EndsNow) };
+        let is_single = reserve == 1;
+        let (extra_name, extra) = if first && is_single { ("first", NaiveExtra::FirstSufficient) } else { ("all", NaiveExtra::All) };
+        let (overdue_name, overdue) = if stale && is_single { ("stale", NaiveEasyOverdue::Stale) } else { ("now", NaiveEasyOverdue::EndsNow) };
         let (policy, reservations) = if reserve == 6 {
             (format!("fcfs(order={queue_name},pass={pass_name})"), Reservations::NoOvertaking)
         } else {
@@ -104,8 +104,8 @@ proptest! {
         // a matter of taste.
         let w = if (2..=5).contains(&reserve) { with_estimates(w) } else { w };
         let jobs = jobs_of(&w);
-        let theirs = easy::run(&definition, &jobs, 16).schedule();
-        assert_same(&policy, &jobs, &simulate(&w, &policy), &theirs);
+        let naive = easy::run(&definition, &jobs, 16).schedule();
+        assert_same(&policy, &jobs, &simulate(&w, &policy), &naive);
     }
 
     /// The predictors and corrections of Tsafrir et al. 2007 with every parameter of section 7,
@@ -143,18 +143,18 @@ proptest! {
         } else {
             Easy::default()
         };
-        let corrected = correct != "none";
+        let has_correction = correct != "none";
         let definition = Easy {
             guarded: apart == 1,
             plan_by_estimates: apart == 2,
             announce_by_estimates: apart == 3,
             ..definition
         };
-        let definition = Easy { queue, backfill, predictor, doubled, corrected, growth, ..definition };
+        let definition = Easy { queue, backfill, predictor, doubled, corrected: has_correction, growth, ..definition };
         let jobs = jobs_of(&w);
-        let theirs = easy::run(&definition, &jobs, 16);
-        assert_same(&policy, &jobs, &simulate(&w, &policy), &theirs.schedule());
-        assert_same_announced(&policy, &w, &theirs.jobs);
+        let naive = easy::run(&definition, &jobs, 16);
+        assert_same(&policy, &jobs, &simulate(&w, &policy), &naive.schedule());
+        assert_same_announced(&policy, &w, &naive.jobs);
     }
 
     /// The learned model, whose predictions are equal to the bit.
@@ -172,8 +172,8 @@ proptest! {
             ..Easy::default()
         };
         let jobs = jobs_of(&w);
-        let theirs = easy::run(&definition, &jobs, 16).schedule();
-        assert_same(&policy, &jobs, &simulate(&w, &policy), &theirs);
+        let naive = easy::run(&definition, &jobs, 16).schedule();
+        assert_same(&policy, &jobs, &simulate(&w, &policy), &naive);
     }
 
     /// Conservative backfilling with early and late notice, and the EASY of the same study.
@@ -186,8 +186,8 @@ proptest! {
             ("easy@talby1999", talby::NaiveTalbyScheduler::Easy, NaiveNotice::Late),
             ("easy@talby1999(notice=immediate)", talby::NaiveTalbyScheduler::Easy, NaiveNotice::Immediate),
         ] {
-            let theirs = talby::run(scheduler, notice, &jobs, 16).schedule;
-            assert_same(policy, &jobs, &simulate(&w, policy), &theirs);
+            let naive = talby::run(scheduler, notice, &jobs, 16).schedule;
+            assert_same(policy, &jobs, &simulate(&w, policy), &naive);
         }
     }
 
@@ -233,8 +233,8 @@ proptest! {
         let policy = format!("easy@gaussier2015(backfill={backfill},arrive={arrive},predict={predict},correct={correct})");
         let jobs = jobs_of(&w);
         if !zero_for_ever || jobs.iter().all(|j| j.run > 0) {
-            let theirs = gaussier::run(scheduler, predictor, corrector, &jobs, 16);
-            assert_same(&policy, &jobs, &simulate(&w, &policy), &theirs);
+            let naive = gaussier::run(scheduler, predictor, corrector, &jobs, 16);
+            assert_same(&policy, &jobs, &simulate(&w, &policy), &naive);
         }
     }
 }

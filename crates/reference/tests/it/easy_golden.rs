@@ -9,7 +9,7 @@ use drystone_reference::{JobIn, easy, statistics, talby, tsafrir};
 /// Rules 1 to 4.
 fn tsafrir_jobs(log: &str, machine: i64) -> Option<(Vec<i64>, Vec<JobIn>)> {
     let lines = swf(log)?;
-    let kept = lines.iter().filter(|f| f[4] > 0 && f[3] >= 0 && f[4] <= machine);
+    let rows = lines.iter().filter(|f| f[4] > 0 && f[3] >= 0 && f[4] <= machine);
     let job = |f: &Vec<i64>| JobIn {
         submit: f[1],
         procs: f[4],
@@ -17,7 +17,7 @@ fn tsafrir_jobs(log: &str, machine: i64) -> Option<(Vec<i64>, Vec<JobIn>)> {
         run: f[3],
         user: f[11],
     };
-    Some(in_order(kept.map(|f| (f[0], job(f))).collect()))
+    Some(in_order(rows.map(|f| (f[0], job(f))).collect()))
 }
 
 #[test]
@@ -43,9 +43,9 @@ fn statistics_of_kth_are_those_that_others_computed() {
         let policy = tsafrir::find_policy(name).expect("a policy of this name");
         statistics::compute_statistics(&jobs, &easy::run(&policy, &jobs, 100))
     };
-    let close = |name: &str, found: f64, printed: f64, digits: i32| {
+    let close = |name: &str, value: f64, target: f64, digits: i32| {
         let half = 0.500_001 * 10_f64.powi(-digits);
-        assert!((found - printed).abs() <= half, "{name}: {found}, expected {printed}");
+        assert!((value - target).abs() <= half, "{name}: {value}, expected {target}");
     };
 
     let s = statistics("EASY");
@@ -99,24 +99,24 @@ fn the_ways_out_of_delays_schedule_kth_as_their_definitions_say() {
         return;
     };
     let w = workload_of(&jobs, 100);
-    let [ordered, booked] = tsafrir::list_solutions().expect("policies of the paper");
+    let [order_easy, booking_easy] = tsafrir::list_solutions().expect("policies of the paper");
     for (text, definition) in [
-        ("easy-sjbf+@tsafrir2007", ordered),
-        ("easy++@tsafrir2007(announce=estimate)", booked),
+        ("easy-sjbf+@tsafrir2007", order_easy),
+        ("easy++@tsafrir2007(announce=estimate)", booking_easy),
         (
             "easy-sjbf+",
             easy::Easy {
                 pass: easy::NaivePass::PerInstant,
                 extra: easy::NaiveExtra::All,
                 overdue: easy::NaiveEasyOverdue::EndsNow,
-                ..ordered
+                ..order_easy
             },
         ),
     ] {
-        let theirs = easy::run(&definition, &jobs, 100);
+        let naive = easy::run(&definition, &jobs, 100);
         assert_eq!(
             seen(text, &w),
-            theirs.jobs.iter().map(|r| (r.start, r.end, r.first_reservation)).collect::<Vec<_>>()
+            naive.jobs.iter().map(|r| (r.start, r.end, r.first_reservation)).collect::<Vec<_>>()
         );
     }
     let jobs: Vec<JobIn> = jobs
@@ -126,9 +126,9 @@ fn the_ways_out_of_delays_schedule_kth_as_their_definitions_say() {
             JobIn { estimate, run: job.run.min(estimate), ..*job }
         })
         .collect();
-    let theirs = talby::run(talby::NaiveTalbyScheduler::Easy, talby::NaiveNotice::Late, &jobs, 100).schedule;
-    let ours: Vec<_> = seen("easy@talby1999", &workload_of(&jobs, 100)).into_iter().map(|job| (job.0, job.1)).collect();
-    assert_eq!(ours, theirs.iter().map(|job| (job.start, job.end)).collect::<Vec<_>>());
+    let naive = talby::run(talby::NaiveTalbyScheduler::Easy, talby::NaiveNotice::Late, &jobs, 100).schedule;
+    let own: Vec<_> = seen("easy@talby1999", &workload_of(&jobs, 100)).into_iter().map(|job| (job.0, job.1)).collect();
+    assert_eq!(own, naive.iter().map(|job| (job.start, job.end)).collect::<Vec<_>>());
 }
 
 fn workload_of(jobs: &[JobIn], procs: u32) -> Workload {
@@ -143,15 +143,15 @@ fn workload_of(jobs: &[JobIn], procs: u32) -> Workload {
 fn seen(policy: &str, w: &Workload) -> Vec<(i64, i64, Option<i64>)> {
     struct Seen(Vec<(i64, i64, Option<i64>)>);
     impl Observer for Seen {
-        fn note_end(&mut self, ended: &EndedJob<'_>) {
-            let outcome = ended.outcome;
-            self.0[ended.id.index()] = (outcome.start.0, outcome.end.0, outcome.first_reservation.map(|time| time.0));
+        fn note_end(&mut self, job_end: &EndedJob<'_>) {
+            let outcome = job_end.outcome;
+            self.0[job_end.id.index()] = (outcome.start.0, outcome.end.0, outcome.first_reservation.map(|time| time.0));
         }
     }
     let spec: PolicySpec = policy.parse().unwrap_or_else(|e| panic!("{e}"));
-    let mut seen = Seen(vec![(0, 0, None); w.len()]);
+    let mut observer = Seen(vec![(0, 0, None); w.len()]);
     Simulation::new(w.machine(), spec.build_scheduler(), WorkloadReplay::new(w))
-        .run(&mut seen)
+        .run(&mut observer)
         .unwrap_or_else(|e| panic!("{e}"));
-    seen.0
+    observer.0
 }

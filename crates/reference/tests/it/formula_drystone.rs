@@ -20,13 +20,13 @@ fn formulas() -> impl Strategy<Value = NaiveExpr> {
     ];
     leaf.prop_recursive(4, 24, 3, |inner| {
         let two = prop::sample::select(&['+', '-', '*', '/', '^'][..]);
-        let one = prop::sample::select(&["log2", "log10", "ln", "sqrt", "exp", "abs"][..]);
+        let unary = prop::sample::select(&["log2", "log10", "ln", "sqrt", "exp", "abs"][..]);
         let pick = prop::sample::select(&["min", "max"][..]);
         let compare = prop::sample::select(&["<", "<=", ">", ">=", "==", "!="][..]);
         prop_oneof![
             5 => (two, inner.clone(), inner.clone()).prop_map(|(c, a, b)| NaiveExpr::Two(c, Box::new(a), Box::new(b))),
             1 => inner.clone().prop_map(|a| NaiveExpr::Minus(Box::new(a))),
-            2 => (one, inner.clone()).prop_map(|(name, a)| NaiveExpr::One(name, Box::new(a))),
+            2 => (unary, inner.clone()).prop_map(|(name, a)| NaiveExpr::One(name, Box::new(a))),
             1 => (pick, inner.clone(), inner.clone()).prop_map(|(name, a, b)| NaiveExpr::Pick(name, Box::new(a), Box::new(b))),
             1 => (compare, inner.clone(), inner.clone(), inner.clone(), inner)
                 .prop_map(|(sign, a, b, c, d)| NaiveExpr::If(sign, Box::new([a, b, c, d]))),
@@ -73,11 +73,11 @@ proptest! {
         };
         let definition = Easy { queue: queue_order, backfill: backfill_order, starve, reservations, pass, ..Easy::default() };
         let jobs = jobs_of(&w);
-        let theirs: Vec<i64> = easy::run(&definition, &jobs, 16).schedule().iter().map(|job| job.start).collect();
-        let ours = starts(&w, &policy);
-        let first = (0..jobs.len()).filter(|&i| ours[i] != theirs[i]).min_by_key(|&i| ours[i].min(theirs[i]));
+        let naive: Vec<i64> = easy::run(&definition, &jobs, 16).schedule().iter().map(|job| job.start).collect();
+        let own = starts(&w, &policy);
+        let first = (0..jobs.len()).filter(|&i| own[i] != naive[i]).min_by_key(|&i| own[i].min(naive[i]));
         if let Some(i) = first {
-            panic!("{policy}: job {i}: ours {}, by definition {}\n{jobs:?}", ours[i], theirs[i]);
+            panic!("{policy}: job {i}: ours {}, by definition {}\n{jobs:?}", own[i], naive[i]);
         }
     }
 
@@ -90,11 +90,11 @@ proptest! {
         let (submit, wait) = (f64::from(submit), f64::from(more));
         let facts = WaitingFacts { run, estimate, procs, submit, ..WaitingFacts::default() };
         let moment = Moment { now: submit + wait, ..Moment::default() };
-        for named in NAMED {
-            let formula: Formula = named.name.parse().expect("a name");
-            let known = NaiveKnown { run, estimate, procs, submit, wait, ..NaiveKnown::default() };
-            let (own_value, published_value) = (formula.compute_value(&facts, &moment), published_rank(named.name, &known));
-            prop_assert!((own_value - published_value).abs() <= 1e-12 * published_value.abs(), "{}: {own_value}, {published_value}", named.name);
+        for order in NAMED {
+            let formula: Formula = order.name.parse().expect("a name");
+            let naive_facts = NaiveKnown { run, estimate, procs, submit, wait, ..NaiveKnown::default() };
+            let (own_value, published_value) = (formula.compute_value(&facts, &moment), published_rank(order.name, &naive_facts));
+            prop_assert!((own_value - published_value).abs() <= 1e-12 * published_value.abs(), "{}: {own_value}, {published_value}", order.name);
         }
     }
 }

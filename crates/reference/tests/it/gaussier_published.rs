@@ -9,17 +9,17 @@ use drystone_reference::gaussier::{
 fn jobs(log: &str, machine: i64) -> Option<Vec<JobIn>> {
     let lines = swf(log)?;
     let job = |f: &Vec<i64>| {
-        let (allocated, requested) = (f[4], f[7]);
+        let (allocation, request) = (f[4], f[7]);
         JobIn {
             submit: f[1],
-            procs: if requested > 0 { requested } else { allocated },
+            procs: if request > 0 { request } else { allocation },
             estimate: f[8],
             run: f[3].min(f[8]),
             user: f[11],
         }
     };
-    let kept = lines.iter().filter(|f| f[4] <= machine && f[7] <= machine);
-    let jobs = kept.map(|f| (f[0], job(f)));
+    let rows = lines.iter().filter(|f| f[4] <= machine && f[7] <= machine);
+    let jobs = rows.map(|f| (f[0], job(f)));
     let good = jobs.filter(|(_, j)| j.procs > 0 && j.run > 0 && j.estimate > 0 && j.submit >= 0);
     Some(in_order(good.collect()).1)
 }
@@ -60,8 +60,8 @@ fn check(log: &str, machine: i64, name: &str) {
         };
         let summary = summarise_schedule(&jobs, &run(scheduler, predictor, corrector, &jobs, machine));
         let mut matches = true;
-        let mut compare = |printed: &str, value: f64| {
-            let expected: f64 = printed.parse().expect("a number");
+        let mut compare = |cell: &str, value: f64| {
+            let expected: f64 = cell.parse().expect("a number");
             // 15 to 17 digits are printed, the last few of which depend on the order in which
             // doubles were added.
             matches &= (value - expected).abs() <= 1e-13 * expected;

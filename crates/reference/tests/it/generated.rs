@@ -72,7 +72,7 @@ fn wfp3() -> NaiveExpr {
 }
 
 fn all() -> Vec<Golden> {
-    let mut all = vec![
+    let mut list = vec![
         golden("fcfs", "fcfs", Overrun::RunOn, |jobs| easy::run_fcfs(jobs, PROCS)),
         golden("greedy", "greedy", Overrun::RunOn, |jobs| easy::first_fit(jobs, PROCS)),
         golden("easy", "easy(overdue=now)", Overrun::RunOn, |jobs| easy::run(&Easy::default(), jobs, PROCS).schedule()),
@@ -106,19 +106,19 @@ fn all() -> Vec<Golden> {
             suspended(&NaivePolicy::Immediate { preempting_resumption: true }, jobs)
         }),
     ];
-    all.extend(section_4());
+    list.extend(section_4());
     for (name, policy) in TSAFRIR {
         let definition = tsafrir::find_policy(name).expect("a policy of the paper");
-        all.push(golden(name, policy, Overrun::RunOn, move |jobs| easy::run(&definition, jobs, PROCS).schedule()));
+        list.push(golden(name, policy, Overrun::RunOn, move |jobs| easy::run(&definition, jobs, PROCS).schedule()));
     }
-    all
+    list
 }
 
 /// The two ways out of delays of Tsafrir et al. 2007, section 4; the EASY and the slack of Talby &
 /// Feitelson 1999 with late notice, and with slack that grows as a job moves forward (section 4.1);
 /// a head that is chosen once (RLScheduler).
 fn section_4() -> Vec<Golden> {
-    let [ordered, booked] = tsafrir::list_solutions().expect("policies of the paper");
+    let [order_easy, booking_easy] = tsafrir::list_solutions().expect("policies of the paper");
     let as_is = |easy: Easy| Easy {
         pass: easy::NaivePass::PerInstant,
         extra: easy::NaiveExtra::All,
@@ -127,13 +127,18 @@ fn section_4() -> Vec<Golden> {
     };
     let schedule = |easy: Easy| move |jobs: &[JobIn]| easy::run(&easy, jobs, PROCS).schedule();
     let late = |scheduler| move |jobs: &[JobIn]| talby::run(scheduler, NaiveNotice::Late, jobs, PROCS).schedule;
-    let priced = NaivePriority { removal: NaiveRemoval::Priced, ..NaivePriority::default() };
+    let price_settings = NaivePriority { removal: NaiveRemoval::Priced, ..NaivePriority::default() };
     let f1 = |job: &JobIn, _| (job.estimate as f64).log10() * job.procs as f64 + 870.0 * (job.submit as f64).log10();
     vec![
-        golden("easy-sjbf+", "easy-sjbf+", Overrun::RunOn, schedule(as_is(ordered))),
-        golden("easy-sjbf+.tsafrir2007", "easy-sjbf+@tsafrir2007", Overrun::RunOn, schedule(ordered)),
-        golden("easy++.booked", "easy++(announce=estimate,overdue=now)", Overrun::RunOn, schedule(as_is(booked))),
-        golden("easy++.booked.tsafrir2007", "easy++@tsafrir2007(announce=estimate)", Overrun::RunOn, schedule(booked)),
+        golden("easy-sjbf+", "easy-sjbf+", Overrun::RunOn, schedule(as_is(order_easy))),
+        golden("easy-sjbf+.tsafrir2007", "easy-sjbf+@tsafrir2007", Overrun::RunOn, schedule(order_easy)),
+        golden("easy++.booked", "easy++(announce=estimate,overdue=now)", Overrun::RunOn, schedule(as_is(booking_easy))),
+        golden(
+            "easy++.booked.tsafrir2007",
+            "easy++@tsafrir2007(announce=estimate)",
+            Overrun::RunOn,
+            schedule(booking_easy),
+        ),
         golden("easy.talby1999", "easy@talby1999", Overrun::Kill, late(NaiveTalbyScheduler::Easy)),
         golden(
             "conservative.talby1999",
@@ -142,7 +147,7 @@ fn section_4() -> Vec<Golden> {
             late(NaiveTalbyScheduler::Conservative),
         ),
         golden("slack.priced", "slack(sf=3,awt=2401,remove=priced,horizon=all)", Overrun::Kill, move |jobs| {
-            talby::run(NaiveTalbyScheduler::Priority(&priced), NaiveNotice::Immediate, jobs, PROCS).schedule
+            talby::run(NaiveTalbyScheduler::Priority(&price_settings), NaiveNotice::Immediate, jobs, PROCS).schedule
         }),
         golden("committed", "committed@rlscheduler2020(order=log10(e)*n+870*log10(s))", Overrun::Exact, move |jobs| {
             committed::run(&f1, true, jobs, PROCS)
@@ -183,10 +188,10 @@ fn file(name: &str) -> String {
 }
 
 /// The first line that differs, with both.
-fn assert_same(what: &str, found: &str, expected: &str) {
-    assert_eq!(found.lines().count(), expected.lines().count(), "{what}");
-    if let Some((ours, theirs)) = found.lines().zip(expected.lines()).find(|(ours, theirs)| ours != theirs) {
-        panic!("{what}: job,start,end is {ours}, expected {theirs}");
+fn assert_same(label: &str, text: &str, expected: &str) {
+    assert_eq!(text.lines().count(), expected.lines().count(), "{label}");
+    if let Some((own_line, golden_line)) = text.lines().zip(expected.lines()).find(|(own, golden)| own != golden) {
+        panic!("{label}: job,start,end is {own_line}, expected {golden_line}");
     }
 }
 
@@ -195,11 +200,11 @@ fn the_definitions_make_the_golden_schedules() {
     let write = std::env::var_os("DRYSTONE_WRITE_GOLDEN").is_some();
     for golden in all() {
         let workload = workload(golden.overrun);
-        let made = table(&workload, &(golden.by_definition)(&jobs_of(&workload)));
+        let output = table(&workload, &(golden.by_definition)(&jobs_of(&workload)));
         if write {
-            std::fs::write(folder().join(format!("{}.csv", golden.name)), &made).expect("written");
+            std::fs::write(folder().join(format!("{}.csv", golden.name)), &output).expect("written");
         }
-        assert_same(&format!("{} by definition", golden.name), &made, &file(golden.name));
+        assert_same(&format!("{} by definition", golden.name), &output, &file(golden.name));
     }
 }
 
@@ -213,8 +218,8 @@ fn the_product_makes_the_golden_schedules() {
             Simulation::new(workload.machine(), spec.build_scheduler(), WorkloadReplay::new(&workload));
         simulation.run(&mut schedule).unwrap_or_else(|e| panic!("{}: {e}", golden.policy));
         let out = |span: &Option<(Time, Time)>| span.map(|(start, end)| JobOut { start: start.0, end: end.0 });
-        let found: Vec<JobOut> = schedule.spans.iter().map(|span| out(span).expect("every job ends")).collect();
-        assert_same(&golden.policy, &table(&workload, &found), &file(golden.name));
+        let spans: Vec<JobOut> = schedule.spans.iter().map(|span| out(span).expect("every job ends")).collect();
+        assert_same(&golden.policy, &table(&workload, &spans), &file(golden.name));
     }
 }
 

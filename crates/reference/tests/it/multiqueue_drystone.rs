@@ -33,19 +33,19 @@ fn estimated(raw: impl IntoIterator<Item = (i64, u32, i64, i64)>) -> Workload {
 struct Seen(Vec<(i64, Option<i64>)>);
 
 impl Observer for Seen {
-    fn note_end(&mut self, ended: &EndedJob<'_>) {
-        let at = ended.id.index();
+    fn note_end(&mut self, job_end: &EndedJob<'_>) {
+        let at = job_end.id.index();
         self.0.resize(self.0.len().max(at + 1), (i64::MIN, None));
-        self.0[at] = (ended.outcome.start.0, ended.outcome.first_reservation.map(|t| t.0));
+        self.0[at] = (job_end.outcome.start.0, job_end.outcome.first_reservation.map(|t| t.0));
     }
 }
 
 fn seen(policy: &str, workload: &Workload) -> Vec<(i64, Option<i64>)> {
     let spec: PolicySpec = policy.parse().expect(policy);
-    let mut seen = Seen::default();
+    let mut observer = Seen::default();
     let mut simulation = Simulation::new(workload.machine(), spec.build_scheduler(), WorkloadReplay::new(workload));
-    simulation.run(&mut seen).expect(policy);
-    seen.0
+    simulation.run(&mut observer).expect(policy);
+    observer.0
 }
 
 proptest! {
@@ -64,36 +64,36 @@ proptest! {
     ) {
         let workload = made(&raw);
         let jobs = jobs_of(&workload);
-        let none = NaiveMultiQueue::default();
+        let plain = NaiveMultiQueue::default();
         let adaptive = NaiveDelay { first: 2500.0, adapts: true, batch: 100, hidden: false };
         // Where the delay changes often, what is hidden may appear before a pivot that is younger.
         let often = NaiveDelay { batch: 3, ..adaptive };
-        for (ours, policy) in [
-            ("multiqueue", none),
-            ("multiqueue(promise=eager)", NaiveMultiQueue { eager: true, ..none }),
-            ("multiqueue(delay=2500)", NaiveMultiQueue { delay: Some(adaptive), ..none }),
-            ("multiqueue(delay=2500,promise=eager)", NaiveMultiQueue { delay: Some(adaptive), eager: true, ..none }),
-            ("multiqueue(delay=2500,hold=yes)", NaiveMultiQueue { delay: Some(NaiveDelay { hidden: true, ..adaptive }), ..none }),
-            ("multiqueue(delay=2500,batch=3)", NaiveMultiQueue { delay: Some(often), ..none }),
-            ("multiqueue(delay=2500,batch=3,hold=yes)", NaiveMultiQueue { delay: Some(NaiveDelay { hidden: true, ..often }), ..none }),
-            ("multiqueue(promise=arrival)", NaiveMultiQueue { broken: Some(Broken::ByArrival), ..none }),
-            ("multiqueue(own=fig4)", NaiveMultiQueue { broken: Some(Broken::ByOwners), ..none }),
-            ("multiqueue(own=fig4,promise=eager)", NaiveMultiQueue { broken: Some(Broken::ByOwners), eager: true, ..none }),
-            ("multiqueue(own=split)", NaiveMultiQueue { broken: Some(Broken::BySharing), ..none }),
-            ("multiqueue(order=sjf)", NaiveMultiQueue { order: Some(NaiveMultiQueueOrder::Shortest), ..none }),
-            ("multiqueue(order=widest)", NaiveMultiQueue { order: Some(NaiveMultiQueueOrder::Widest), ..none }),
-            ("multiqueue(order=\"r*n\")", NaiveMultiQueue { order: Some(NaiveMultiQueueOrder::SmallestArea), ..none }),
-            ("multiqueue(order=sjf,delay=2500)", NaiveMultiQueue { order: Some(NaiveMultiQueueOrder::Shortest), delay: Some(adaptive), ..none }),
-            ("multiqueue(delay=2500,adapt=fixed)", NaiveMultiQueue { delay: Some(NaiveDelay { adapts: false, ..adaptive }), ..none }),
+        for (text, policy) in [
+            ("multiqueue", plain),
+            ("multiqueue(promise=eager)", NaiveMultiQueue { eager: true, ..plain }),
+            ("multiqueue(delay=2500)", NaiveMultiQueue { delay: Some(adaptive), ..plain }),
+            ("multiqueue(delay=2500,promise=eager)", NaiveMultiQueue { delay: Some(adaptive), eager: true, ..plain }),
+            ("multiqueue(delay=2500,hold=yes)", NaiveMultiQueue { delay: Some(NaiveDelay { hidden: true, ..adaptive }), ..plain }),
+            ("multiqueue(delay=2500,batch=3)", NaiveMultiQueue { delay: Some(often), ..plain }),
+            ("multiqueue(delay=2500,batch=3,hold=yes)", NaiveMultiQueue { delay: Some(NaiveDelay { hidden: true, ..often }), ..plain }),
+            ("multiqueue(promise=arrival)", NaiveMultiQueue { broken: Some(Broken::ByArrival), ..plain }),
+            ("multiqueue(own=fig4)", NaiveMultiQueue { broken: Some(Broken::ByOwners), ..plain }),
+            ("multiqueue(own=fig4,promise=eager)", NaiveMultiQueue { broken: Some(Broken::ByOwners), eager: true, ..plain }),
+            ("multiqueue(own=split)", NaiveMultiQueue { broken: Some(Broken::BySharing), ..plain }),
+            ("multiqueue(order=sjf)", NaiveMultiQueue { order: Some(NaiveMultiQueueOrder::Shortest), ..plain }),
+            ("multiqueue(order=widest)", NaiveMultiQueue { order: Some(NaiveMultiQueueOrder::Widest), ..plain }),
+            ("multiqueue(order=\"r*n\")", NaiveMultiQueue { order: Some(NaiveMultiQueueOrder::SmallestArea), ..plain }),
+            ("multiqueue(order=sjf,delay=2500)", NaiveMultiQueue { order: Some(NaiveMultiQueueOrder::Shortest), delay: Some(adaptive), ..plain }),
+            ("multiqueue(delay=2500,adapt=fixed)", NaiveMultiQueue { delay: Some(NaiveDelay { adapts: false, ..adaptive }), ..plain }),
         ] {
             let naive = run(policy, &jobs, i64::from(PROCS));
-            let found = seen(ours, &workload);
+            let results = seen(text, &workload);
             let starts = |s: &[(i64, Option<i64>)]| s.iter().map(|s| s.0).collect::<Vec<_>>();
-            prop_assert_eq!(starts(&found), naive.schedule.iter().map(|o| o.start).collect::<Vec<_>>(), "{}", ours);
+            prop_assert_eq!(starts(&results), naive.schedule.iter().map(|o| o.start).collect::<Vec<_>>(), "{}", text);
             // The first promise is what is announced, except to jobs that start upon arrival.
             if policy.delay.is_none_or(|d| !d.hidden) {
-                for (id, (found, promised)) in found.iter().zip(&naive.promised).enumerate() {
-                    prop_assert_eq!(found.1, promised.filter(|&at| at > jobs[id].submit), "{}, job {}", ours, id);
+                for (id, (result, promise)) in results.iter().zip(&naive.promised).enumerate() {
+                    prop_assert_eq!(result.1, promise.filter(|&at| at > jobs[id].submit), "{}, job {}", text, id);
                 }
             }
         }
@@ -109,9 +109,9 @@ fn agrees(
 ) -> Result<(), TestCaseError> {
     let jobs = jobs_of(workload);
     let naive = run_estimated(definition, overdue, &jobs, i64::from(PROCS));
-    let found = seen(policy, workload);
+    let results = seen(policy, workload);
     for (id, (&(start, promised), (naive_out, naive_promise))) in
-        found.iter().zip(naive.schedule.iter().zip(&naive.promised)).enumerate()
+        results.iter().zip(naive.schedule.iter().zip(&naive.promised)).enumerate()
     {
         prop_assert_eq!(start, naive_out.start, "{}, start of job {}", policy, id);
         let expected = naive_promise.filter(|&at| at > jobs[id].submit);
@@ -140,15 +140,15 @@ proptest! {
             (gap, procs, estimate, ((estimate as f64 * share) as i64).max(1))
         });
         let workload = estimated(jobs);
-        let none = NaiveMultiQueue::default();
+        let plain = NaiveMultiQueue::default();
         let adaptive = NaiveDelay { first: 2500.0, adapts: true, batch: 100, hidden: false };
         for (parameters, definition) in [
-            ("", none),
-            ("promise=eager,", NaiveMultiQueue { eager: true, ..none }),
-            ("delay=2500,", NaiveMultiQueue { delay: Some(adaptive), ..none }),
-            ("delay=2500,batch=3,", NaiveMultiQueue { delay: Some(NaiveDelay { batch: 3, ..adaptive }), ..none }),
-            ("order=sjf,", NaiveMultiQueue { order: Some(NaiveMultiQueueOrder::Shortest), ..none }),
-            ("order=widest,", NaiveMultiQueue { order: Some(NaiveMultiQueueOrder::Widest), ..none }),
+            ("", plain),
+            ("promise=eager,", NaiveMultiQueue { eager: true, ..plain }),
+            ("delay=2500,", NaiveMultiQueue { delay: Some(adaptive), ..plain }),
+            ("delay=2500,batch=3,", NaiveMultiQueue { delay: Some(NaiveDelay { batch: 3, ..adaptive }), ..plain }),
+            ("order=sjf,", NaiveMultiQueue { order: Some(NaiveMultiQueueOrder::Shortest), ..plain }),
+            ("order=widest,", NaiveMultiQueue { order: Some(NaiveMultiQueueOrder::Widest), ..plain }),
         ] {
             for (word, overdue) in [("extended", NaiveMultiQueueOverdue::Extended), ("now", NaiveMultiQueueOverdue::NextSecond)] {
                 agrees(&format!("multiqueue({parameters}overdue={word})"), definition, overdue, &workload)?;
@@ -156,7 +156,7 @@ proptest! {
             // By default it is extended.
             let bare = match parameters.trim_end_matches(',') {
                 "" => "multiqueue".to_string(),
-                given => format!("multiqueue({given})"),
+                options => format!("multiqueue({options})"),
             };
             agrees(&bare, definition, NaiveMultiQueueOverdue::Extended, &workload)?;
         }

@@ -55,14 +55,14 @@ type Lost = (u32, u32, i64, i64, i64, u8, u8);
 
 fn lost() -> impl Strategy<Value = Vec<Lost>> {
     let notice = prop_oneof![1 => Just(0i64), 1 => 1i64..100];
-    let one = (0..PROCS, 1u32..=4, 0i64..300, 1i64..150, notice, 0u8..4, 0u8..3);
-    prop::collection::vec(one, 0..5)
+    let outage = (0..PROCS, 1u32..=4, 0i64..300, 1i64..150, notice, 0u8..4, 0u8..3);
+    prop::collection::vec(outage, 0..5)
 }
 
 /// As many of them as go together, with what the definition makes of each.
-fn possible(lost: &[Lost]) -> (Outages, Vec<OutageIn>) {
-    let mut kept: Vec<Outage> = Vec::new();
-    for &(first, count, begin, length, notice, expect, hit) in lost {
+fn possible(losses: &[Lost]) -> (Outages, Vec<OutageIn>) {
+    let mut list: Vec<Outage> = Vec::new();
+    for &(first, count, begin, length, notice, expect, hit) in losses {
         let end = Time(begin + length);
         let expected = match expect {
             0 => None,
@@ -72,14 +72,14 @@ fn possible(lost: &[Lost]) -> (Outages, Vec<OutageIn>) {
         };
         let hit = OutageHit::ALL[usize::from(hit)];
         let which = Which::Named(ProcSet::from_range(first..(first + count).min(PROCS)));
-        let announced = (notice > 0).then_some(Time(begin - notice));
+        let notice_time = (notice > 0).then_some(Time(begin - notice));
         let end = Some(end);
-        let next = Outage { which, begin: Time(begin), end, announced, expected, hit, may_cut: false };
-        if Outages::new(Machine::new(PROCS), kept.iter().cloned().chain([next.clone()]).collect()).is_ok() {
-            kept.push(next);
+        let next = Outage { which, begin: Time(begin), end, announced: notice_time, expected, hit, may_cut: false };
+        if Outages::new(Machine::new(PROCS), list.iter().cloned().chain([next.clone()]).collect()).is_ok() {
+            list.push(next);
         }
     }
-    let outages = Outages::new(Machine::new(PROCS), kept).expect("tried");
+    let outages = Outages::new(Machine::new(PROCS), list).expect("tried");
     let naive = outages.list().iter().enumerate().map(|(at, o)| OutageIn {
         first: i64::from(outages.processors_of(at).ranges()[0].start),
         procs: i64::from(o.procs()),
@@ -104,29 +104,30 @@ struct Seen {
 }
 
 impl Seen {
-    fn put(&mut self, ended: &EndedJob<'_>, lost: bool) {
-        let at = ended.id.index();
+    fn put(&mut self, job_end: &EndedJob<'_>, is_lost: bool) {
+        let at = job_end.id.index();
         self.outcomes.resize(self.outcomes.len().max(at + 1), None);
-        self.outcomes[at] = Some(NaiveOutcome { start: ended.outcome.start.0, end: ended.outcome.end.0, lost });
+        self.outcomes[at] =
+            Some(NaiveOutcome { start: job_end.outcome.start.0, end: job_end.outcome.end.0, lost: is_lost });
     }
 }
 
 impl Observer for Seen {
-    fn note_end(&mut self, ended: &EndedJob<'_>) {
-        self.put(ended, false);
-        let outcome = ended.outcome;
-        assert_eq!(outcome.ran, ended.truth.run);
+    fn note_end(&mut self, job_end: &EndedJob<'_>) {
+        self.put(job_end, false);
+        let outcome = job_end.outcome;
+        assert_eq!(outcome.ran, job_end.truth.run);
         assert_eq!(outcome.suspended_time(), Span::ZERO, "no job is suspended");
     }
-    fn note_requeue(&mut self, _: Time, _: JobId, procs: Procs, lost: Span) {
-        self.waste.lost += i64::from(procs) * lost.0;
+    fn note_requeue(&mut self, _: Time, _: JobId, procs: Procs, loss: Span) {
+        self.waste.lost += i64::from(procs) * loss.0;
     }
-    fn note_checkpoint(&mut self, _: Time, _: JobId, procs: Procs, spent: Span) {
-        self.waste.checkpoints += i64::from(procs) * spent.0;
+    fn note_checkpoint(&mut self, _: Time, _: JobId, procs: Procs, cost: Span) {
+        self.waste.checkpoints += i64::from(procs) * cost.0;
     }
-    fn note_loss(&mut self, ended: &EndedJob<'_>) {
-        self.put(ended, true);
-        self.waste.lost += i64::from(ended.job.procs) * ended.outcome.ran.0;
+    fn note_loss(&mut self, job_end: &EndedJob<'_>) {
+        self.put(job_end, true);
+        self.waste.lost += i64::from(job_end.job.procs) * job_end.outcome.ran.0;
     }
 }
 
@@ -137,7 +138,7 @@ fn seen(
     saving: Option<NaiveCheckpoints>,
 ) -> Result<Seen, SimulationError> {
     let spec: PolicySpec = policy.parse().expect(policy);
-    let mut seen = Seen::default();
+    let mut observer = Seen::default();
     let source = Happenings::new(workload, outages, false);
     let checkpoints = saving.map(|saving| Checkpoints {
         rule: CheckpointRule::Every(Span(saving.interval)),
@@ -147,30 +148,39 @@ fn seen(
         node: None,
     });
     let platform = Platform { checkpoints, ..Platform::default() };
-    Simulation::new(workload.machine(), spec.build_scheduler(), source).with_platform(&platform).run(&mut seen)?;
-    seen.outcomes.resize(workload.len(), None);
-    Ok(seen)
+    Simulation::new(workload.machine(), spec.build_scheduler(), source).with_platform(&platform).run(&mut observer)?;
+    observer.outcomes.resize(workload.len(), None);
+    Ok(observer)
 }
 
-fn compare(policy: &str, rule: NaiveRule, workload: &Workload, lost: &[Lost]) {
-    compare_saving(policy, rule, workload, lost, None);
+fn compare(policy: &str, rule: NaiveRule, workload: &Workload, losses: &[Lost]) {
+    compare_saving(policy, rule, workload, losses, None);
 }
 
-fn compare_saving(policy: &str, rule: NaiveRule, workload: &Workload, lost: &[Lost], saving: Option<NaiveCheckpoints>) {
-    let (outages, naive) = possible(lost);
+fn compare_saving(
+    policy: &str,
+    rule: NaiveRule,
+    workload: &Workload,
+    losses: &[Lost],
+    saving: Option<NaiveCheckpoints>,
+) {
+    let (outages, naive) = possible(losses);
     let jobs = jobs_of(workload);
     let ours =
         seen(policy, workload, &outages, saving).unwrap_or_else(|e| panic!("{policy}: {e}\n{jobs:?}\n{naive:?}"));
-    let (theirs, waste) = outages::run_saving(rule, &jobs, i64::from(PROCS), &naive, saving);
-    let (ours, our_waste) = (ours.outcomes, ours.waste);
-    let first = (0..jobs.len()).filter(|&j| ours[j] != theirs[j]).min_by_key(|&j| theirs[j].map(|out| out.start));
+    let (naive_outcomes, waste) = outages::run_saving(rule, &jobs, i64::from(PROCS), &naive, saving);
+    let (own_outcomes, our_waste) = (ours.outcomes, ours.waste);
+    let first = (0..jobs.len())
+        .filter(|&j| own_outcomes[j] != naive_outcomes[j])
+        .min_by_key(|&j| naive_outcomes[j].map(|out| out.start));
     if let Some(j) = first {
-        let shown: String = jobs.iter().map(|job| format!("\n{job:?}")).collect();
+        let job_lines: String = jobs.iter().map(|job| format!("\n{job:?}")).collect();
         let shown_outages: String = naive.iter().map(|outage| format!("\n{outage:?}")).collect();
-        let both: String = ours.iter().zip(&theirs).map(|(ours, theirs)| format!("\n{ours:?} {theirs:?}")).collect();
+        let pair_lines: String =
+            own_outcomes.iter().zip(&naive_outcomes).map(|(own, rival)| format!("\n{own:?} {rival:?}")).collect();
         panic!(
-            "{policy}, {saving:?}: job {j}: ours {:?}, by definition {:?}{shown}{shown_outages}{both}",
-            ours[j], theirs[j]
+            "{policy}, {saving:?}: job {j}: ours {:?}, by definition {:?}{job_lines}{shown_outages}{pair_lines}",
+            own_outcomes[j], naive_outcomes[j]
         );
     }
     assert_eq!(our_waste, waste, "{policy}, {saving:?}: {jobs:?} {naive:?}");
@@ -254,13 +264,13 @@ fn a_job_starts_as_others_become_overdue_before_an_outage() {
 #[test]
 fn jobs_that_are_hit_together_come_in_the_order_of_their_numbers() {
     let rows: Vec<Row> = vec![(0, 3, 1_444, 1.0), (0, 3, 519, 1.0), (0, 6, 1, 1.0), (0, 2, 296, 1.0)];
-    let lost: Vec<Lost> = vec![(7, 1, 276, 52, 0, 3, 0), (0, 2, 276, 1, 1, 0, 1)];
+    let losses: Vec<Lost> = vec![(7, 1, 276, 52, 0, 3, 0), (0, 2, 276, 1, 1, 0, 1)];
     let workload = workload(&rows, false);
     for policy in ["conservative", "conservative(horizon=all)"] {
-        let run = seen(policy, &workload, &possible(&lost).0, None).expect("to its end");
+        let run = seen(policy, &workload, &possible(&losses).0, None).expect("to its end");
         let starts: Vec<i64> = run.outcomes.iter().flatten().map(|outcome| outcome.start).collect();
         assert_eq!(starts, [0, 277, 1_444, 328], "{policy}");
-        compare(policy, NaiveRule::Conservative, &workload, &lost);
+        compare(policy, NaiveRule::Conservative, &workload, &losses);
     }
 }
 

@@ -237,17 +237,17 @@ pub(super) fn is_seat(cores: &[(usize, i64)], seat: &PlacedSeat, job: &NaivePlac
 
 fn assert_same(policy: &str, rule: PlacedRule, rows: &[Row], floor: NaiveFloor, fill: NodeFill) {
     let workload = workload(rows, &floor, Some(fill)).expect("every job fits on the nodes");
-    let (ours, cores) = simulate(&workload, policy, &floor);
-    let mut held = rows.to_vec();
-    held.iter_mut().for_each(|row| row.3.alone |= fill == NodeFill::Whole);
-    assert_no_node_is_overfull(&held, &ours, &cores, &floor);
+    let (own, cores) = simulate(&workload, policy, &floor);
+    let mut node_rows = rows.to_vec();
+    node_rows.iter_mut().for_each(|row| row.3.alone |= fill == NodeFill::Whole);
+    assert_no_node_is_overfull(&node_rows, &own, &cores, &floor);
     let (jobs, fill) = as_defined(rows, fill);
-    let (theirs, seats) = placed::run(rule, &jobs, &floor, fill);
-    let differs = |&i: &usize| ours[i] != theirs[i] || !is_seat(&cores[i], &seats[i], &jobs[i]);
-    if let Some(i) = (0..rows.len()).filter(differs).min_by_key(|&i| ours[i].start.min(theirs[i].start)) {
+    let (naive, seats) = placed::run(rule, &jobs, &floor, fill);
+    let differs = |&i: &usize| own[i] != naive[i] || !is_seat(&cores[i], &seats[i], &jobs[i]);
+    if let Some(i) = (0..rows.len()).filter(differs).min_by_key(|&i| own[i].start.min(naive[i].start)) {
         panic!(
             "{policy}: job {i}: ours {:?} on {:?}, by definition {:?} on {:?}\n{jobs:?}",
-            ours[i], cores[i], theirs[i], seats[i]
+            own[i], cores[i], naive[i], seats[i]
         );
     }
 }
@@ -311,25 +311,25 @@ proptest! {
         let fits = placed::place_job(&by_definition(&row), &floor(), &floor(), PlacedFill::Pack).is_some();
         // Devices whose shares of the processors fit on no node are spread over nodes in another
         // way.
-        let ours = workload(std::slice::from_ref(&row), &floor(), Some(NodeFill::Pack));
-        prop_assert!(ours.is_ok() == fits || (ours.is_ok() && !row.3.apart), "{:?}", ours.err());
+        let result = workload(std::slice::from_ref(&row), &floor(), Some(NodeFill::Pack));
+        prop_assert!(result.is_ok() == fits || (result.is_ok() && !row.3.apart), "{:?}", result.err());
     }
 
     /// One node as large as the machine: the schedules of counts, for every family.
     #[test]
     fn one_node_is_as_counts(rows in one_node(), fill in prop_oneof![Just(NodeFill::Pack), Just(NodeFill::Spread)]) {
         let floor = vec![vec![18, 36, 2]];
-        let counted = workload(&rows, &floor, None).expect("possible");
-        let placed = workload(&rows, &floor, Some(fill)).expect("possible");
+        let count_workload = workload(&rows, &floor, None).expect("possible");
+        let node_workload = workload(&rows, &floor, Some(fill)).expect("possible");
         for policy in ON_NODES {
             let spec: PolicySpec = policy.parse().unwrap_or_else(|e| panic!("{e}"));
             let mut schedule = drystone::engine::Schedule::default();
-            Simulation::new(counted.machine(), spec.build_scheduler(), WorkloadReplay::new(&counted))
+            Simulation::new(count_workload.machine(), spec.build_scheduler(), WorkloadReplay::new(&count_workload))
                 .run(&mut schedule)
                 .unwrap_or_else(|e| panic!("{policy}: {e}"));
             let count = |span: &Option<(Time, Time)>| span.map(|(start, end)| JobOut { start: start.0, end: end.0 });
             let counts: Vec<JobOut> = schedule.spans.iter().filter_map(count).collect();
-            prop_assert_eq!(&simulate(&placed, policy, &floor).0, &counts, "{}", policy);
+            prop_assert_eq!(&simulate(&node_workload, policy, &floor).0, &counts, "{}", policy);
         }
     }
 

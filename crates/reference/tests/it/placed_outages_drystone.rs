@@ -34,9 +34,9 @@ fn machine(floor: &NaiveFloor) -> Machine {
 }
 
 /// As many outages as go together, with what the definition makes of each.
-fn possible(lost: &[Lost], floor: &NaiveFloor) -> (Outages, Vec<NaiveNodeOutage>) {
-    let mut kept: Vec<Outage> = Vec::new();
-    for &(node, begin, length, notice, expect, hit) in lost {
+fn possible(losses: &[Lost], floor: &NaiveFloor) -> (Outages, Vec<NaiveNodeOutage>) {
+    let mut list: Vec<Outage> = Vec::new();
+    for &(node, begin, length, notice, expect, hit) in losses {
         let end = begin + length;
         let expected = match expect {
             0 => None,
@@ -53,11 +53,11 @@ fn possible(lost: &[Lost], floor: &NaiveFloor) -> (Outages, Vec<NaiveNodeOutage>
             hit: OutageHit::ALL[usize::from(hit)],
             may_cut: false,
         };
-        if Outages::new(machine(floor), kept.iter().cloned().chain([next.clone()]).collect()).is_ok() {
-            kept.push(next);
+        if Outages::new(machine(floor), list.iter().cloned().chain([next.clone()]).collect()).is_ok() {
+            list.push(next);
         }
     }
-    let outages = Outages::new(machine(floor), kept).expect("tried");
+    let outages = Outages::new(machine(floor), list).expect("tried");
     let naive = outages.list().iter().enumerate().map(|(at, outage)| NaiveNodeOutage {
         node: (0..floor.len())
             .find(|&node| processors(floor, node) == *outages.processors_of(at))
@@ -89,20 +89,20 @@ fn among(workload: &Workload, policy: &str, outages: &Outages) -> Segments {
     segments
 }
 
-fn assert_same(policy: &str, rule: PlacedRule, rows: &[Row], lost: &[Lost], fill: NodeFill) {
+fn assert_same(policy: &str, rule: PlacedRule, rows: &[Row], losses: &[Lost], fill: NodeFill) {
     let floor = floor();
     let workload = workload(rows, &floor, Some(fill)).expect("every job fits on the nodes");
-    let (outages, naive) = possible(lost, &floor);
-    let (ours, cores) = last_segments(&among(&workload, policy, &outages), rows.len(), &floor);
+    let (outages, naive) = possible(losses, &floor);
+    let (own, cores) = last_segments(&among(&workload, policy, &outages), rows.len(), &floor);
     let (jobs, fill) = as_defined(rows, fill);
-    let (theirs, seats) = placed::run_among(rule, &jobs, &floor, fill, &naive);
-    let differs = |&i: &usize| ours[i] != theirs[i] || !is_seat(&cores[i], &seats[i], &jobs[i]);
-    if let Some(i) = (0..rows.len()).filter(differs).min_by_key(|&i| ours[i].start.min(theirs[i].start)) {
-        let shown: String = jobs.iter().map(|job| format!("\n{job:?}")).collect();
+    let (naive_spans, seats) = placed::run_among(rule, &jobs, &floor, fill, &naive);
+    let differs = |&i: &usize| own[i] != naive_spans[i] || !is_seat(&cores[i], &seats[i], &jobs[i]);
+    if let Some(i) = (0..rows.len()).filter(differs).min_by_key(|&i| own[i].start.min(naive_spans[i].start)) {
+        let job_lines: String = jobs.iter().map(|job| format!("\n{job:?}")).collect();
         let shown_outages: String = naive.iter().map(|outage| format!("\n{outage:?}")).collect();
         panic!(
-            "{policy}: job {i}: ours {:?} on {:?}, by definition {:?} on {:?}{shown}{shown_outages}",
-            ours[i], cores[i], theirs[i], seats[i]
+            "{policy}: job {i}: ours {:?} on {:?}, by definition {:?} on {:?}{job_lines}{shown_outages}",
+            own[i], cores[i], naive_spans[i], seats[i]
         );
     }
 }
@@ -154,8 +154,8 @@ fn assert_sound(policy: &str, rows: &[Row], segments: &Segments, outages: &Outag
             let meets = segment.start < outage.begin && outage.begin < segment.end;
             assert!(!meets || outage.hit == OutageHit::Drain, "{policy}: {segment:?} outlives {outage:?}");
             if segment.end == outage.begin && segment.then != SegmentEnd::Ended {
-                let others = outages.list().iter().filter(|other| other.begin == outage.begin);
-                let hits: Vec<OutageHit> = others.map(|other| other.hit).collect();
+                let peers = outages.list().iter().filter(|entry| entry.begin == outage.begin);
+                let hits: Vec<OutageHit> = peers.map(|entry| entry.hit).collect();
                 let hit = if segment.then == SegmentEnd::Lost { OutageHit::Lose } else { OutageHit::Requeue };
                 assert!(hits.contains(&hit), "{policy}: {segment:?}");
             }
@@ -254,7 +254,7 @@ proptest! {
     ) {
         let floor = vec![vec![18, 36, 2]];
         let early: Vec<Row> = rows.into_iter().map(|(submit, run, estimate, asks)| (submit + 5, run, estimate, asks)).collect();
-        let mut kept: Vec<Outage> = Vec::new();
+        let mut list: Vec<Outage> = Vec::new();
         for (first, count, end, expect) in lost {
             let expected = [None, Some(end), Some(1 + end / 2), Some(2 * end)][usize::from(expect)];
             let next = Outage {
@@ -266,18 +266,18 @@ proptest! {
                 hit: OutageHit::Drain,
                 may_cut: false,
             };
-            if Outages::new(machine(&floor), kept.iter().cloned().chain([next.clone()]).collect()).is_ok() {
-                kept.push(next);
+            if Outages::new(machine(&floor), list.iter().cloned().chain([next.clone()]).collect()).is_ok() {
+                list.push(next);
             }
         }
-        let outages = Outages::new(machine(&floor), kept).expect("tried");
-        let counted = workload(&early, &floor, None).expect("possible");
-        let placed = workload(&early, &floor, Some(fill)).expect("possible");
+        let outages = Outages::new(machine(&floor), list).expect("tried");
+        let count_workload = workload(&early, &floor, None).expect("possible");
+        let node_workload = workload(&early, &floor, Some(fill)).expect("possible");
         for policy in among_outages() {
             let starts = |workload: &Workload| -> Vec<JobOut> {
                 last_segments_of_counts(&among(workload, policy, &outages), early.len())
             };
-            prop_assert_eq!(starts(&placed), starts(&counted), "{}", policy);
+            prop_assert_eq!(starts(&node_workload), starts(&count_workload), "{}", policy);
         }
     }
 
@@ -293,12 +293,12 @@ proptest! {
             truth.push(Truth { run: Span(*run), number, status: LogStatus::Completed });
         }
         let machine = Machine::new(18);
-        let counted = Workload::new(machine, jobs.clone(), truth.clone(), Provenance::default()).expect("sound");
+        let count_workload = Workload::new(machine, jobs.clone(), truth.clone(), Provenance::default()).expect("sound");
         let mut table = drystone::model::ResourceTableBuilder::new();
         let nodes = (0..18).map(|at| format!("n{at}")).collect();
         table.add_class(drystone::model::NodeClass { nodes, cores: 1, ..Default::default() });
         table.set_fill(NodeFill::Pack);
-        let placed = Workload::with_resources(machine, Some(table.finish()), jobs, truth, Provenance::default());
+        let node_result = Workload::with_resources(machine, Some(table.finish()), jobs, truth, Provenance::default());
         let outage = |(node, end): (u32, i64)| Outage {
             which: Which::Named(ProcSet::from_range(node..node + 1)),
             begin: Time(0),
@@ -309,10 +309,10 @@ proptest! {
             may_cut: false,
         };
         let outages = Outages::new(machine, out.into_iter().map(outage).collect()).expect("sound");
-        let placed = placed.expect("sound");
+        let node_workload = node_result.expect("sound");
         for policy in ["fcfs", "greedy", "greedy(order=sjf)"] {
             let starts = |workload: &Workload| last_segments_of_counts(&among(workload, policy, &outages), rows.len());
-            prop_assert_eq!(starts(&placed), starts(&counted), "{}", policy);
+            prop_assert_eq!(starts(&node_workload), starts(&count_workload), "{}", policy);
         }
     }
 }
@@ -337,9 +337,9 @@ fn resumed(workload: &Workload, policy: &str, outages: &Outages, every: usize) -
     while simulation.step(&mut segments).unwrap_or_else(|e| panic!("{policy}: {e}")) {
         at += 1;
         if at % every == 0 {
-            let saved = simulation.save().expect("saves");
+            let bytes = simulation.save().expect("saves");
             simulation = new();
-            simulation.load(&saved).expect("loads");
+            simulation.load(&bytes).expect("loads");
         }
     }
     segments
@@ -401,9 +401,9 @@ fn a_node_that_is_expected_back_has_reservations() {
     let segments = among(&workload, "conservative", outages.as_ref().expect("sound"));
     assert_eq!(starts(&segments, rows.len()), [100, 0, 80, 80]);
     // Drained, job 0 keeps its node until 100; the node is back by then.
-    let drained = Outages::new(machine(&floor), vec![node_out(0, (50, Some(80)), None, OutageHit::Drain)]);
+    let drain = Outages::new(machine(&floor), vec![node_out(0, (50, Some(80)), None, OutageHit::Drain)]);
     for policy in ["fcfs", "easy", "conservative"] {
-        let segments = among(&workload, policy, drained.as_ref().expect("sound"));
+        let segments = among(&workload, policy, drain.as_ref().expect("sound"));
         assert_eq!(starts(&segments, rows.len()), [0, 0, 100, 100], "{policy}");
     }
 }
@@ -428,12 +428,12 @@ fn two_nodes() -> NaiveFloor {
     vec![vec![4, 0, 0], vec![4, 0, 0]]
 }
 
-fn node_out(node: u32, (begin, end): (i64, Option<i64>), announced: Option<i64>, hit: OutageHit) -> Outage {
+fn node_out(node: u32, (begin, end): (i64, Option<i64>), notice: Option<i64>, hit: OutageHit) -> Outage {
     Outage {
         which: Which::Named(ProcSet::from_range(4 * node..4 * node + 4)),
         begin: Time(begin),
         end: end.map(Time),
-        announced: announced.map(Time),
+        announced: notice.map(Time),
         expected: end.map(Time),
         hit,
         may_cut: false,
@@ -461,11 +461,11 @@ fn a_plan_stays_where_nothing_changed() {
         (125, 44, 35, shares(1, 3, 0, 1, false)),
         (137, 32, 1, anywhere(2, 0)),
     ];
-    let lost: Vec<Lost> = vec![(3, 0, 138, 0, 0, 0), (0, 100, 74, 14, 2, 0)];
+    let losses: Vec<Lost> = vec![(3, 0, 138, 0, 0, 0), (0, 100, 74, 14, 2, 0)];
     let (floor, policy) = (floor(), "conservative(horizon=all)");
     let workload = workload(&rows, &floor, Some(NodeFill::Spread)).expect("every job fits on the nodes");
-    let run = among(&workload, policy, &possible(&lost, &floor).0);
-    let (ours, _) = last_segments(&run, rows.len(), &floor);
-    assert_eq!(ours.iter().map(|job| job.start).collect::<Vec<_>>(), [86, 99, 174, 125, 138]);
-    assert_same(policy, PlacedRule::Conservative, &rows, &lost, NodeFill::Spread);
+    let run = among(&workload, policy, &possible(&losses, &floor).0);
+    let (own, _) = last_segments(&run, rows.len(), &floor);
+    assert_eq!(own.iter().map(|job| job.start).collect::<Vec<_>>(), [86, 99, 174, 125, 138]);
+    assert_same(policy, PlacedRule::Conservative, &rows, &losses, NodeFill::Spread);
 }

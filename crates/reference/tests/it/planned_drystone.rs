@@ -23,9 +23,9 @@ fn workloads() -> impl Strategy<Value = Workload> {
     let share = prop_oneof![3 => Just(1.0), 1 => Just(0.0), 4 => 0.0..1.0f64, 3 => 1.0..4.0f64, 1 => 4.0..60.0f64];
     let gap = prop_oneof![2 => Just(0i64), 4 => 0i64..40, 1 => 0i64..400];
     let job = (gap, 1u32..=8, estimate, share, 0i32..3);
-    (2u32..=8, prop::collection::vec(job, 1..30)).prop_map(|(procs, drawn)| {
+    (2u32..=8, prop::collection::vec(job, 1..30)).prop_map(|(procs, rows)| {
         let (mut jobs, mut truth, mut now) = (Vec::new(), Vec::new(), 0);
-        for (number, (gap, width, estimate, share, user)) in (1..).zip(drawn) {
+        for (number, (gap, width, estimate, share, user)) in (1..).zip(rows) {
             now += gap;
             jobs.push(Job::new(Time(now), width.min(procs), Span(estimate)).with_user(user));
             let run = Span((estimate.max(1) as f64 * share) as i64);
@@ -49,8 +49,8 @@ impl Observer for Seen {
         self.0[id.index()].1.push(NaiveAnnounced { at: now.0, start: start.0, latest });
     }
 
-    fn note_end(&mut self, ended: &EndedJob<'_>) {
-        self.0[ended.id.index()].0 = Some(JobOut { start: ended.outcome.start.0, end: ended.outcome.end.0 });
+    fn note_end(&mut self, job_end: &EndedJob<'_>) {
+        self.0[job_end.id.index()].0 = Some(JobOut { start: job_end.outcome.start.0, end: job_end.outcome.end.0 });
     }
 }
 
@@ -63,29 +63,29 @@ fn compare(
     w: &Workload,
 ) {
     let spec: PolicySpec = policy.parse().unwrap_or_else(|e| panic!("{e}"));
-    let mut seen = Seen::default();
+    let mut observer = Seen::default();
     Simulation::new(w.machine(), spec.build_scheduler(), WorkloadReplay::new(w))
-        .run(&mut seen)
+        .run(&mut observer)
         .unwrap_or_else(|e| panic!("{policy}: {e}"));
     let (jobs, procs) = (jobs_of(w), w.machine().procs);
-    let theirs = talby::run_predicted(scheduler, notice, forecast, &jobs, i64::from(procs));
-    let shown = |jobs: &[JobIn]| -> String { jobs.iter().map(|j| format!("\n{j:?}")).collect() };
-    assert_eq!(seen.0.len(), jobs.len());
-    let different = |&j: &usize| seen.0[j] != (Some(theirs.schedule[j]), theirs.announced[j].clone());
-    let first = |&j: &usize| theirs.schedule[j].start.min(seen.0[j].0.map_or(i64::MAX, |out| out.start));
+    let naive = talby::run_predicted(scheduler, notice, forecast, &jobs, i64::from(procs));
+    let render_jobs = |jobs: &[JobIn]| -> String { jobs.iter().map(|j| format!("\n{j:?}")).collect() };
+    assert_eq!(observer.0.len(), jobs.len());
+    let different = |&j: &usize| observer.0[j] != (Some(naive.schedule[j]), naive.announced[j].clone());
+    let first = |&j: &usize| naive.schedule[j].start.min(observer.0[j].0.map_or(i64::MAX, |out| out.start));
     if let Some(j) = (0..jobs.len()).filter(different).min_by_key(first) {
-        let (ours, told) = &seen.0[j];
+        let (own_out, announcements) = &observer.0[j];
         panic!(
-            "{policy} on {procs} processors, job {j}: ours {ours:?}, by definition {:?}\ntold by us {told:?}\nby definition {:?}{}",
-            theirs.schedule[j],
-            theirs.announced[j],
-            shown(&jobs)
+            "{policy} on {procs} processors, job {j}: ours {own_out:?}, by definition {:?}\ntold by us {announcements:?}\nby definition {:?}{}",
+            naive.schedule[j],
+            naive.announced[j],
+            render_jobs(&jobs)
         );
     }
     // The first announcement to a job is its promise; a job without announcements starts at once.
-    for (j, (out, told)) in seen.0.iter().enumerate() {
-        match told.first() {
-            Some(first) => assert_eq!(first.latest, theirs.promised[j], "{policy}, job {j}"),
+    for (j, (out, announcements)) in observer.0.iter().enumerate() {
+        match announcements.first() {
+            Some(first) => assert_eq!(first.latest, naive.promised[j], "{policy}, job {j}"),
             // Beyond a horizon jobs wait without announcements.
             None if matches!(scheduler, NaiveTalbyScheduler::Horizon(_)) => {}
             None => assert_eq!(out.map(|out| out.start), Some(jobs[j].submit), "{policy}, job {j}"),
@@ -112,12 +112,12 @@ fn importances() -> impl Strategy<Value = Importances> {
     const EQUAL: NaiveImportance = NaiveImportance { user: 0.0, political: 0.0 };
     const HIGH: NaiveImportance = NaiveImportance { user: 1.0, political: 0.5 };
     const ABSOLUTE_ZERO: NaiveImportance = NaiveImportance { user: 0.0, political: f64::NEG_INFINITY };
-    let all: [Importances; 3] = [
+    let choices: [Importances; 3] = [
         ("equal", |_| EQUAL),
         ("every(3,first=1,up=1,pp=0.5)", |j| if j % 3 == 0 { HIGH } else { EQUAL }),
         ("every(4,first=2,up=0,pp=-inf)", |j| if j % 4 == 1 { ABSOLUTE_ZERO } else { EQUAL }),
     ];
-    prop::sample::select(all.to_vec())
+    prop::sample::select(choices.to_vec())
 }
 
 proptest! {
@@ -183,26 +183,25 @@ proptest! {
 fn what_is_drawn_puts_plans_to_the_test() {
     let mut runner = TestRunner::deterministic();
     let mut draw = || {
-        let all = (workloads(), notice(), forecasts()).new_tree(&mut runner).expect("a case");
-        all.current()
+        let tree = (workloads(), notice(), forecasts()).new_tree(&mut runner).expect("a case");
+        tree.current()
     };
     let (mut waiting, mut running, mut back, mut up, mut broken) = (0, 0, 0, 0, 0);
     for _ in 0..1_000 {
         let (w, (_, notice), (_, _, forecast)) = draw();
         let procs = i64::from(w.machine().procs);
-        let planned = talby::run_predicted(NaiveTalbyScheduler::Conservative, notice, forecast, &jobs_of(&w), procs);
-        for (j, out) in planned.schedule.iter().enumerate() {
-            let changed = || planned.predictions[j][1..].iter();
-            waiting += usize::from(changed().any(|p| p.0 < out.start));
-            running += usize::from(changed().any(|p| p.0 > out.start));
-            let moved =
-                |later: bool| planned.announced[j].windows(2).any(|pair| (pair[1].start > pair[0].start) == later);
+        let plan = talby::run_predicted(NaiveTalbyScheduler::Conservative, notice, forecast, &jobs_of(&w), procs);
+        for (j, out) in plan.schedule.iter().enumerate() {
+            let changes = || plan.predictions[j][1..].iter();
+            waiting += usize::from(changes().any(|p| p.0 < out.start));
+            running += usize::from(changes().any(|p| p.0 > out.start));
+            let moved = |later: bool| plan.announced[j].windows(2).any(|pair| (pair[1].start > pair[0].start) == later);
             back += usize::from(moved(true));
             up += usize::from(moved(false));
-            broken += usize::from(planned.promised[j].is_some_and(|promised| out.start > promised));
+            broken += usize::from(plan.promised[j].is_some_and(|promise| out.start > promise));
         }
     }
-    for (what, jobs) in [("waiting", waiting), ("running", running), ("back", back), ("up", up), ("broken", broken)] {
-        assert!(jobs >= 500, "{what}: {jobs} jobs of 1,000 cases");
+    for (label, jobs) in [("waiting", waiting), ("running", running), ("back", back), ("up", up), ("broken", broken)] {
+        assert!(jobs >= 500, "{label}: {jobs} jobs of 1,000 cases");
     }
 }

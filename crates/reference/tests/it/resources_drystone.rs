@@ -59,13 +59,13 @@ pub(crate) fn simulate(workload: &Workload, policy: &str) -> Vec<JobOut> {
 }
 
 fn assert_same(policy: &str, rule: VectorRule, jobs: &[VectorJob]) {
-    let ours = simulate(&workload(jobs, &MACHINE), policy);
-    let theirs = vectors::run(rule, jobs, &MACHINE);
+    let own = simulate(&workload(jobs, &MACHINE), policy);
+    let naive = vectors::run(rule, jobs, &MACHINE);
     let asks: Vec<Vec<i64>> = jobs.iter().map(|job| job.asks.clone()).collect();
-    assert_eq!(checker::check_resources(&MACHINE, &asks, &checker::list_segments(&ours)), Ok(()), "{policy}");
-    let different = (0..jobs.len()).filter(|&i| ours[i] != theirs[i]);
-    if let Some(i) = different.min_by_key(|&i| ours[i].start.min(theirs[i].start)) {
-        panic!("{policy}: job {i}: ours {:?}, by definition {:?}\n{jobs:?}", ours[i], theirs[i]);
+    assert_eq!(checker::check_resources(&MACHINE, &asks, &checker::list_segments(&own)), Ok(()), "{policy}");
+    let different = (0..jobs.len()).filter(|&i| own[i] != naive[i]);
+    if let Some(i) = different.min_by_key(|&i| own[i].start.min(naive[i].start)) {
+        panic!("{policy}: job {i}: ours {:?}, by definition {:?}\n{jobs:?}", own[i], naive[i]);
     }
 }
 
@@ -79,8 +79,8 @@ proptest! {
         jobs in jobs(true), shortest in any::<(bool, bool)>(), reservations in 0usize..5,
         first in any::<bool>(), stale in any::<bool>(),
     ) {
-        let one = reservations == 1;
-        let (first, stale) = (first && one, stale && one);
+        let is_single = reservations == 1;
+        let (first, stale) = (first && is_single, stale && is_single);
         let name = |shortest: bool| if shortest { "sjf" } else { "fcfs" };
         let policy = format!(
             "easy(order={},backfill={},reserve={reservations},extra={},overdue={})",
@@ -116,9 +116,9 @@ proptest! {
             submit: job.submit, estimate: job.estimate, run: job.run, asks: vec![1, job.procs],
         };
         let vectors: Vec<VectorJob> = naive.iter().map(place).collect();
-        let one = reserve == 1;
-        let (extra_name, extra) = if first && one { ("first", NaiveExtra::FirstSufficient) } else { ("all", NaiveExtra::All) };
-        let (overdue_name, overdue) = if stale && one { ("stale", NaiveEasyOverdue::Stale) } else { ("now", NaiveEasyOverdue::EndsNow) };
+        let is_single = reserve == 1;
+        let (extra_name, extra) = if first && is_single { ("first", NaiveExtra::FirstSufficient) } else { ("all", NaiveExtra::All) };
+        let (overdue_name, overdue) = if stale && is_single { ("stale", NaiveEasyOverdue::Stale) } else { ("now", NaiveEasyOverdue::EndsNow) };
         let policy = format!(
             "easy(order={},backfill={},reserve={reserve},extra={extra_name},overdue={overdue_name})",
             ORDERS[order].0, ORDERS[backfill].0
@@ -127,9 +127,9 @@ proptest! {
             extra, overdue, queue: ORDERS[order].1, backfill: ORDERS[backfill].1,
             reservations: Reservations::First(reserve), ..Easy::default()
         };
-        let theirs = easy::run(&definition, &naive, 16).schedule();
-        let ours = simulate(&workload(&vectors, &[1_000, 16]), &policy);
-        prop_assert_eq!(ours, theirs, "{}", policy);
+        let naive_spans = easy::run(&definition, &naive, 16).schedule();
+        let own_spans = simulate(&workload(&vectors, &[1_000, 16]), &policy);
+        prop_assert_eq!(own_spans, naive_spans, "{}", policy);
     }
 }
 
@@ -153,8 +153,8 @@ proptest! {
         let policy = format!("committed(order={order},backfill={})", if overtake { "fcfs" } else { "none" });
         let w = workload(&jobs, &MACHINE);
         let asks: Vec<Vec<i64>> = jobs.iter().map(|job| job.asks.clone()).collect();
-        let theirs = committed::run_counting(rank, overtake, &jobs_of(&w), &asks, &MACHINE);
-        prop_assert_eq!(simulate(&w, &policy), theirs, "{}", policy);
+        let naive = committed::run_counting(rank, overtake, &jobs_of(&w), &asks, &MACHINE);
+        prop_assert_eq!(simulate(&w, &policy), naive, "{}", policy);
     }
 
     /// One queue with one promise is EASY, where jobs run no longer than predicted.
@@ -224,8 +224,8 @@ fn outages() -> impl Strategy<Value = Vec<Outage>> {
     prop::collection::vec(outage, 1..3).prop_map(|list| {
         let each = |(begin, length, procs, ahead): (i64, i64, u32, Option<i64>)| {
             let end = Some(Time(begin + length));
-            let announced = ahead.map(|ahead| Time(begin - ahead));
-            Outage { announced, expected: end, ..Outage::new_drain(Which::Count(procs), Time(begin), end) }
+            let notice = ahead.map(|ahead| Time(begin - ahead));
+            Outage { announced: notice, expected: end, ..Outage::new_drain(Which::Count(procs), Time(begin), end) }
         };
         list.into_iter().map(each).collect()
     })
@@ -264,17 +264,17 @@ proptest! {
     fn outages_leave_the_other_resources(jobs in jobs(true), list in outages(), policy in 0usize..10) {
         let policy = COUNTING[policy];
         let Ok(outages) = Outages::new(Machine::new(MACHINE[0] as u32), list) else { return Ok(()) };
-        let ours = simulate_losing(&workload(&jobs, &MACHINE), &outages, policy);
+        let own = simulate_losing(&workload(&jobs, &MACHINE), &outages, policy);
         let asks: Vec<Vec<i64>> = jobs.iter().map(|job| job.asks.clone()).collect();
-        prop_assert_eq!(checker::check_resources(&MACHINE, &asks, &checker::list_segments(&ours)), Ok(()), "{}", policy);
+        prop_assert_eq!(checker::check_resources(&MACHINE, &asks, &checker::list_segments(&own)), Ok(()), "{}", policy);
         let alone: Vec<VectorJob> =
             jobs.iter().map(|job| VectorJob { asks: vec![job.asks[0]], ..job.clone() }).collect();
-        let scaled: Vec<VectorJob> = alone
+        let large_jobs: Vec<VectorJob> = alone
             .iter()
             .map(|job| VectorJob { asks: vec![job.asks[0], 1_000 * job.asks[0]], ..job.clone() })
             .collect();
         let without = simulate_losing(&plain(&alone), &outages, policy);
-        let with = simulate_losing(&workload(&scaled, &[MACHINE[0], 1_000 * MACHINE[0]]), &outages, policy);
+        let with = simulate_losing(&workload(&large_jobs, &[MACHINE[0], 1_000 * MACHINE[0]]), &outages, policy);
         prop_assert_eq!(with, without, "{}", policy);
     }
 }

@@ -44,19 +44,19 @@ type Definition<'a> = &'a dyn Fn(&[NaivePlacedJob], &NaiveFloor, PlacedFill) -> 
 fn assert_same(policy: &str, definition: Definition<'_>, rows: &[Row], fill: NodeFill) {
     let floor = floor();
     let segments = segments_of(policy, rows, &floor, Some(fill));
-    let (ours, (last, cores)) = (spans(&segments, rows.len()), last_segments(&segments, rows.len(), &floor));
+    let (own, (last, cores)) = (spans(&segments, rows.len()), last_segments(&segments, rows.len(), &floor));
     let (jobs, by) = as_defined(rows, fill);
     if segments.list.len() == rows.len() {
-        let mut held = rows.to_vec();
-        held.iter_mut().for_each(|row| row.3.alone |= fill == NodeFill::Whole);
-        assert_no_node_is_overfull(&held, &last, &cores, &floor);
+        let mut node_rows = rows.to_vec();
+        node_rows.iter_mut().for_each(|row| row.3.alone |= fill == NodeFill::Whole);
+        assert_no_node_is_overfull(&node_rows, &last, &cores, &floor);
     }
-    let (theirs, seats) = definition(&jobs, &floor, by);
-    let differs = |&i: &usize| ours[i] != theirs[i] || !is_seat(&cores[i], &seats[i], &jobs[i]);
-    if let Some(i) = (0..rows.len()).filter(differs).min_by_key(|&i| ours[i].start.min(theirs[i].start)) {
+    let (naive, seats) = definition(&jobs, &floor, by);
+    let differs = |&i: &usize| own[i] != naive[i] || !is_seat(&cores[i], &seats[i], &jobs[i]);
+    if let Some(i) = (0..rows.len()).filter(differs).min_by_key(|&i| own[i].start.min(naive[i].start)) {
         panic!(
             "{policy}, {fill:?}: job {i}: ours {:?} on {:?}, by definition {:?} on {:?}\n{jobs:?}",
-            ours[i], cores[i], theirs[i], seats[i]
+            own[i], cores[i], naive[i], seats[i]
         );
     }
 }
@@ -156,13 +156,13 @@ fn assert_sound_suspensions(rows: &[Row], segments: &Segments, floor: &NaiveFloo
                 }
                 let largest = &asks.pieces[0];
                 let pieces = if asks.apart { 1 } else { cores / largest[0] };
-                let taken = match asks.alone {
+                let amounts = match asks.alone {
                     true => row.clone(),
                     false => vec![cores, pieces * largest[1], pieces * largest[2]],
                 };
-                add(segment.start.0, segment.end.0, node, taken.clone());
+                add(segment.start.0, segment.end.0, node, amounts.clone());
                 if let Some(next) = own.get(at + 1) {
-                    add(segment.end.0, next.start.0, node, vec![0, taken[1], 0]);
+                    add(segment.end.0, next.start.0, node, vec![0, amounts[1], 0]);
                 }
             }
         }
@@ -201,8 +201,8 @@ proptest! {
         let rows: Vec<Row> = rows.into_iter().map(plain).collect();
         for policy in SUSPENDING {
             let counts = segments_of(policy, &rows, &floor, None);
-            let placed = segments_of(policy, &rows, &floor, Some(fill));
-            prop_assert_eq!(&spans(&placed, rows.len()), &spans(&counts, rows.len()), "{}", policy);
+            let node_segments = segments_of(policy, &rows, &floor, Some(fill));
+            prop_assert_eq!(&spans(&node_segments, rows.len()), &spans(&counts, rows.len()), "{}", policy);
         }
     }
 }
@@ -311,8 +311,8 @@ fn a_hole_without_memory_is_no_room() {
         assert_eq!(by_hand(policy, &rows, &floor), [(0, 100), (0, 50), (50, 80), (2, 22)], "{policy}");
     }
     // Counts see 3 cores and 7 GB.
-    let counted = spans(&segments_of("easy", &rows, &floor, None), rows.len());
-    assert_eq!(counted[2].start, 1);
+    let count_spans = spans(&segments_of("easy", &rows, &floor, None), rows.len());
+    assert_eq!(count_spans[2].start, 1);
 }
 
 /// By hand: the second of two nodes of 4 cores has 2 GPUs, and job 1 has its cores until 201. Job 2

@@ -46,10 +46,28 @@ fn drawn_job() -> impl Strategy<Value = DrawnJob> {
     let asks = (any::<prop::sample::Index>(), 1i64..99);
     let extra = (prop_oneof![Just(0i64), 0i64..9], (0i64..4, 0i64..4), 0i64..=5, slower, asks);
     (0i64..25, shape, extra).prop_map(
-        |(gap, (kind, min, gains, (preferred, reference), run, factor), (every, costs, watts, slower, (to, share)))| {
-            let preferred = preferred.min(gains.len());
+        |(
+            gap,
+            (kind, min, gains, (preference, reference), run, factor),
+            (every, costs, watts, slower, (to, share)),
+        )| {
+            let preference_index = preference.min(gains.len());
             let ask = (kind == NaiveKind::Evolving).then(|| (share, to.index(gains.len() + 1)));
-            DrawnJob { gap, kind, min, gains, preferred, reference, run, factor, every, costs, watts, slower, ask }
+            DrawnJob {
+                gap,
+                kind,
+                min,
+                gains,
+                preferred: preference_index,
+                reference,
+                run,
+                factor,
+                every,
+                costs,
+                watts,
+                slower,
+                ask,
+            }
         },
     )
 }
@@ -65,11 +83,11 @@ impl DrawnJob {
             }
         }
         let sizes: Vec<i64> = table.keys().copied().collect();
-        let preferred = sizes[self.preferred.min(sizes.len() - 1)];
+        let preference = sizes[self.preferred.min(sizes.len() - 1)];
         let reference = sizes[self.reference.min(sizes.len() - 1)];
         let is_rigid = self.kind == NaiveKind::Rigid;
-        let reference = if is_rigid { preferred } else { reference };
-        let sizes = if is_rigid { vec![preferred] } else { sizes };
+        let reference = if is_rigid { preference } else { reference };
+        let sizes = if is_rigid { vec![preference] } else { sizes };
         let mut paces = Vec::new();
         let (mut speed, mut draw) = (1000, self.watts);
         for (loss, saving) in &self.slower {
@@ -82,7 +100,7 @@ impl DrawnJob {
         NaiveSizedJob {
             submit,
             kind: self.kind,
-            preferred,
+            preferred: preference,
             reference,
             known: table.iter().map(|(size, run)| (*size, run * self.factor)).collect(),
             run: table,
@@ -176,7 +194,8 @@ fn segments(workload: &Workload, policy: &str) -> (Vec<Vec<[i64; 4]>>, u64) {
     for segment in &segments.list {
         let paces =
             workload.shapes().and_then(|shapes| shapes.shape_at(segment.job.index())).map(|(shape, _)| &shape.paces);
-        let pace = segment.pace.map(|pace| paces.and_then(|paces| paces.iter().position(|one| *one == pace)));
+        let pace =
+            segment.pace.map(|pace| paces.and_then(|paces| paces.iter().position(|candidate| *candidate == pace)));
         let pace = pace.map_or(0, |pace| pace.expect("one of its paces"));
         rows[segment.job.index()].push([segment.start.0, segment.end.0, i64::from(segment.procs), pace as i64]);
     }
@@ -186,14 +205,14 @@ fn segments(workload: &Workload, policy: &str) -> (Vec<Vec<[i64; 4]>>, u64) {
 
 /// Neighbours of the same size and pace as one.
 fn joined(rows: &[[i64; 4]]) -> Vec<[i64; 4]> {
-    let mut joined: Vec<[i64; 4]> = Vec::new();
+    let mut list: Vec<[i64; 4]> = Vec::new();
     for row in rows {
-        match joined.last_mut() {
+        match list.last_mut() {
             Some(last) if last[1] == row[0] && last[2..] == row[2..] => last[1] = row[1],
-            _ => joined.push(*row),
+            _ => list.push(*row),
         }
     }
-    joined
+    list
 }
 
 fn rules() -> impl Strategy<Value = NaiveShapeRules> {

@@ -46,11 +46,11 @@ fn supplied(workload: Workload, supply: &[NaiveSupply]) -> Workload {
 }
 
 fn assert_same(policy: &str, rule: SuppliedRule, jobs: &[VectorJob], supply: &[NaiveSupply]) {
-    let ours = simulate(&supplied(workload(jobs, &MACHINE), supply), policy);
-    let theirs = supplied::run(rule, jobs, &MACHINE, supply);
-    let different = (0..jobs.len()).filter(|&i| ours[i] != theirs[i]);
-    if let Some(i) = different.min_by_key(|&i| ours[i].start.min(theirs[i].start)) {
-        panic!("{policy}: job {i}: ours {:?}, by definition {:?}\n{jobs:?}\n{supply:?}", ours[i], theirs[i]);
+    let own = simulate(&supplied(workload(jobs, &MACHINE), supply), policy);
+    let naive = supplied::run(rule, jobs, &MACHINE, supply);
+    let different = (0..jobs.len()).filter(|&i| own[i] != naive[i]);
+    if let Some(i) = different.min_by_key(|&i| own[i].start.min(naive[i].start)) {
+        panic!("{policy}: job {i}: ours {:?}, by definition {:?}\n{jobs:?}\n{supply:?}", own[i], naive[i]);
     }
 }
 
@@ -109,8 +109,8 @@ fn outages() -> impl Strategy<Value = Vec<Outage>> {
     prop::collection::vec(outage, 1..4).prop_map(|list| {
         let each = |(begin, length, procs): (i64, i64, u32)| {
             let end = Some(Time(begin + length));
-            let announced = Some(Time(-1_000));
-            Outage { announced, expected: end, ..Outage::new_drain(Which::Count(procs), Time(begin), end) }
+            let notice = Some(Time(-1_000));
+            Outage { announced: notice, expected: end, ..Outage::new_drain(Which::Count(procs), Time(begin), end) }
         };
         list.into_iter().map(each).collect()
     })
@@ -233,10 +233,10 @@ proptest! {
         for _ in 0..at {
             simulation.step(&mut first).expect("sound");
         }
-        let saved = simulation.save().expect("saved");
+        let bytes = simulation.save().expect("saved");
         let mut again = new();
-        again.load(&saved).expect("restored");
-        prop_assert_eq!(again.save().expect("saved"), saved);
+        again.load(&bytes).expect("restored");
+        prop_assert_eq!(again.save().expect("saved"), bytes);
         again.run(&mut second).expect("to its end");
         simulation.run(&mut first).expect("to its end");
         let end = |list: &[drystone::engine::Segment], job: usize| {
@@ -259,7 +259,7 @@ fn by_hand(rows: &[(i64, i64, [i64; 2])]) -> Vec<VectorJob> {
 }
 
 fn starts(rows: &[(i64, i64, [i64; 2])], steps: &[(i64, i64, i64)], policy: &str) -> Vec<i64> {
-    let step = |&(from, amount, known): &(i64, i64, i64)| NaiveSupply { resource: 1, from, amount, known };
+    let step = |&(from, amount, notice): &(i64, i64, i64)| NaiveSupply { resource: 1, from, amount, known: notice };
     let supply: Vec<NaiveSupply> = steps.iter().map(step).collect();
     simulate(&supplied(workload(&by_hand(rows), &[8, 4]), &supply), policy).iter().map(|job| job.start).collect()
 }

@@ -60,8 +60,8 @@ fn segments(w: &Workload, policy: &str, platform: &str) -> Vec<NaiveSegment> {
 fn amounts() -> impl Strategy<Value = Vec<[i64; 3]>> {
     let gpus = prop_oneof![2 => Just(0i64), 2 => 1i64..=2];
     let memory = prop_oneof![2 => Just(0i64), 2 => 1i64..=4, 1 => 1i64..=12];
-    let kept = prop_oneof![3 => Just(0i64), 1 => 1i64..=5];
-    prop::collection::vec((gpus, memory, kept).prop_map(|(g, m, k)| [g, m, k]), 120)
+    let stay = prop_oneof![3 => Just(0i64), 1 => 1i64..=5];
+    prop::collection::vec((gpus, memory, stay).prop_map(|(g, m, k)| [g, m, k]), 120)
 }
 
 /// The jobs with these demands, for the product and for the definitions.
@@ -105,8 +105,8 @@ proptest! {
             ("widest", NaiveVictims::WidestFirst), ("skip", NaiveVictims::InOrder), ("exit", NaiveVictims::UntilIneligible),
         ][victims];
         let starts = if ticks { "ticks" } else { "events" };
-        let printed = printed && limit != NaiveLimit::None;
-        let limits = if printed { "limits=preemptor," } else { "" };
+        let is_preemptor_rule = printed && limit != NaiveLimit::None;
+        let limits = if is_preemptor_rule { "limits=preemptor," } else { "" };
         let turnaround = turnaround && limit != NaiveLimit::None;
         let of = if turnaround { "of=turnaround," } else { "" };
         let policy = format!("{name}{limits}{of}sf={sf},place={place_name},rule={rule},starts={starts})");
@@ -117,10 +117,10 @@ proptest! {
         let paid = paid && sf != "1" && !online;
         let platform = if paid { "[suspension]\nsmallest = 100\nlargest = 100\nrate = 10" } else { "" };
         let overhead = if paid { vec![10; w.len()] } else { Vec::new() };
-        let settings = NaiveSelective { factor, limit, limit_on_preemptor: printed, limit_on_turnaround: turnaround, place, victims, starts_at_ticks_only: ticks };
-        let mut theirs = suspension::run(&NaivePolicy::Selective(settings), &jobs_of(&w), 16, &overhead).segments;
-        theirs.sort_by_key(|s| (s.start, s.job));
-        prop_assert_eq!(segments(&w, &policy, platform), theirs, "{}", policy);
+        let settings = NaiveSelective { factor, limit, limit_on_preemptor: is_preemptor_rule, limit_on_turnaround: turnaround, place, victims, starts_at_ticks_only: ticks };
+        let mut naive = suspension::run(&NaivePolicy::Selective(settings), &jobs_of(&w), 16, &overhead).segments;
+        naive.sort_by_key(|s| (s.start, s.job));
+        prop_assert_eq!(segments(&w, &policy, platform), naive, "{}", policy);
     }
 
     #[test]
@@ -161,8 +161,8 @@ proptest! {
         let policy = if preempting { "is" } else { "is(resume=free)" };
         let (w, amounts) = counted(&w, &asks);
         let definition = NaivePolicy::Immediate { preempting_resumption: preempting };
-        let mut theirs = suspension::run_counting(&definition, &jobs_of(&w), 16, &[], &amounts).segments;
-        theirs.sort_by_key(|s| (s.start, s.job));
-        prop_assert_eq!(segments(&w, policy, ""), theirs, "{}", policy);
+        let mut naive = suspension::run_counting(&definition, &jobs_of(&w), 16, &[], &amounts).segments;
+        naive.sort_by_key(|s| (s.start, s.job));
+        prop_assert_eq!(segments(&w, policy, ""), naive, "{}", policy);
     }
 }

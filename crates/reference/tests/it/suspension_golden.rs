@@ -48,22 +48,22 @@ fn changed_options_have_the_effect_that_others_measured() {
     let (Some((_, ctc)), Some((_, sdsc))) = (ctc, sdsc) else {
         return;
     };
-    let settled = Easy::default();
-    let backfill = |order| Easy { backfill: order, ..settled };
-    let both = |order| Easy { backfill: order, queue: order, ..settled };
+    let base = Easy::default();
+    let backfill = |order| Easy { backfill: order, ..base };
+    let full_order = |order| Easy { backfill: order, queue: order, ..base };
     let cases = [
-        ("settled", settled, 5.010, 13.747),
+        ("settled", base, 5.010, 13.747),
         ("by expansion factor", backfill(NaiveEasyOrder::LargestExpansion), 3.549, 11.643),
         ("shortest first", backfill(NaiveEasyOrder::Shortest), 3.391, 11.576),
         ("narrowest first", backfill(NaiveEasyOrder::Narrowest), 4.724, 13.085),
-        ("first sufficient", Easy { extra: NaiveExtra::FirstSufficient, ..settled }, 4.803, 13.747),
-        ("whole queue by expansion factor", both(NaiveEasyOrder::LargestExpansion), 2.166, 7.240),
+        ("first sufficient", Easy { extra: NaiveExtra::FirstSufficient, ..base }, 4.803, 13.747),
+        ("whole queue by expansion factor", full_order(NaiveEasyOrder::LargestExpansion), 2.166, 7.240),
     ];
     for (name, policy, on_ctc, on_sdsc) in cases {
-        let found = (slowdown(policy, &ctc, 430), slowdown(policy, &sdsc, 128));
-        eprintln!("{name}: {found:?}");
-        assert!((found.0 - on_ctc).abs() < 0.000_51, "{name} on CTC: {found:?}");
-        assert!((found.1 - on_sdsc).abs() < 0.000_51, "{name} on SDSC: {found:?}");
+        let means = (slowdown(policy, &ctc, 430), slowdown(policy, &sdsc, 128));
+        eprintln!("{name}: {means:?}");
+        assert!((means.0 - on_ctc).abs() < 0.000_51, "{name} on CTC: {means:?}");
+        assert!((means.1 - on_sdsc).abs() < 0.000_51, "{name} on SDSC: {means:?}");
     }
 }
 
@@ -80,8 +80,8 @@ fn with_user_estimates(jobs: &[JobIn], numbers: &[i64]) -> Vec<JobIn> {
 fn check_golden(name: &str, policy: &NaivePolicy, numbers: &[i64], jobs: &[JobIn], overhead: &[i64]) -> Suspended {
     let out = suspension::run(policy, jobs, 100, overhead);
     let with_overhead = |(j, job): (usize, &JobIn)| {
-        let added = overhead.get(j).copied().unwrap_or(0) * i64::from(out.suspensions[j]);
-        JobIn { run: job.run + added, ..*job }
+        let extra = overhead.get(j).copied().unwrap_or(0) * i64::from(out.suspensions[j]);
+        JobIn { run: job.run + extra, ..*job }
     };
     let due: Vec<JobIn> = jobs.iter().enumerate().map(with_overhead).collect();
     assert_eq!(check_schedule(100, &due, &out.segments), Ok(()), "{name}");
@@ -89,8 +89,8 @@ fn check_golden(name: &str, policy: &NaivePolicy, numbers: &[i64], jobs: &[JobIn
     assert_golden(&format!("preempt/{name}"), numbers, &out.schedule);
     if let Some(golden) = golden(&format!("preempt/{name}")) {
         let expected: Vec<i64> = numbers.iter().map(|n| golden[n][2]).collect();
-        let found: Vec<i64> = out.suspensions.iter().map(|&n| i64::from(n)).collect();
-        assert_eq!(found, expected, "suspensions of {name}");
+        let counts: Vec<i64> = out.suspensions.iter().map(|&n| i64::from(n)).collect();
+        assert_eq!(counts, expected, "suspensions of {name}");
     }
     out
 }
@@ -136,8 +136,8 @@ fn immediate_service_on_the_whole_of_kth() {
 fn suspension_on_the_first_jobs_of_kth_and_its_variants() {
     let Some((numbers, jobs)) = exact_jobs("KTH-SP2-1996-2.1-cln", 100) else { return };
     let (numbers, jobs) = (&numbers[..5_000], &jobs[..5_000]);
-    let settled = selective(|_| {});
-    let ss = check_golden("kth5000-ss2", &settled, numbers, jobs, &[]);
+    let base = selective(|_| {});
+    let ss = check_golden("kth5000-ss2", &base, numbers, jobs, &[]);
     for (name, policy) in [
         ("ss1.5", selective(|s| s.factor = (3, 2))),
         ("ss5", selective(|s| s.factor = (5, 1))),
@@ -161,14 +161,14 @@ fn suspension_on_the_first_jobs_of_kth_and_its_variants() {
         *sum += bounded_slowdown(job, out.end);
         *count += 1.0;
     }
-    let given = selective(|s| s.limit = NaiveLimit::Given(means.map(|(sum, count)| sum / count)));
-    check_golden("kth5000-tss2-static-ss", &given, numbers, jobs, &[]);
+    let mean_limits = selective(|s| s.limit = NaiveLimit::Given(means.map(|(sum, count)| sum / count)));
+    check_golden("kth5000-tss2-static-ss", &mean_limits, numbers, jobs, &[]);
 
     let user = with_user_estimates(jobs, numbers);
-    check_golden("kth5000-ss2-userest", &settled, numbers, &user, &[]);
+    check_golden("kth5000-ss2-userest", &base, numbers, &user, &[]);
 
-    let loaded: Vec<JobIn> = jobs.iter().map(|j| JobIn { submit: j.submit * 10 / 12, ..*j }).collect();
-    check_golden("kth5000-ss2-load1.2", &settled, numbers, &loaded, &[]);
+    let dense_jobs: Vec<JobIn> = jobs.iter().map(|j| JobIn { submit: j.submit * 10 / 12, ..*j }).collect();
+    check_golden("kth5000-ss2-load1.2", &base, numbers, &dense_jobs, &[]);
 
     // Rule S11: writing 100 to 1,000 MB of memory at 2 MB a second.
     let write = |&number: &i64| {
@@ -179,5 +179,5 @@ fn suspension_on_the_first_jobs_of_kth_and_its_variants() {
         (100 + (z % 901) as i64 + 1) / 2
     };
     let overhead: Vec<i64> = numbers.iter().map(write).collect();
-    check_golden("kth5000-ss2-overhead-write", &settled, numbers, jobs, &overhead);
+    check_golden("kth5000-ss2-overhead-write", &base, numbers, jobs, &overhead);
 }

@@ -144,8 +144,8 @@ fn changed_parameters_have_the_effect_that_others_measured() {
         waits as f64 / n as f64
     };
     let check = |name: &str, expected: f64, settings: &dyn Fn(usize) -> NaivePriority| {
-        let found = year(settings);
-        assert!((found - expected).abs() < 0.051, "{name}: {found}, expected {expected}");
+        let mean = year(settings);
+        assert!((mean - expected).abs() < 0.051, "{name}: {mean}, expected {expected}");
     };
     let default = NaivePriority::default;
     for (heuristic, equal, unequal) in [
@@ -198,9 +198,9 @@ fn the_worked_example_of_the_paper_has_the_printed_prices() {
         };
         let (j1, j2) = (waiting(f[5], f[6], f[7]), waiting(f[8], f[9], f[10]));
         let price = |w, procs| talby::move_cost(&w, procs, 2, f[13], &exponents).unwrap_or(f64::INFINITY);
-        let found = [exponents.of_waiting(2, 2), price(j2, 1), price(j1, 2)];
-        for (found, printed) in found.into_iter().zip(&f[14..17]) {
-            assert!(found == *printed || (found - printed).abs() < 0.0051, "{line}: {found}");
+        let prices = [exponents.of_waiting(2, 2), price(j2, 1), price(j1, 2)];
+        for (value, target) in prices.into_iter().zip(&f[14..17]) {
+            assert!(value == *target || (value - target).abs() < 0.0051, "{line}: {value}");
         }
     }
 }

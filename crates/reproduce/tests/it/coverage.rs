@@ -80,15 +80,15 @@ fn intervals_hold_on_series_that_depend_on_their_past() {
                 let sum = |x: f64| PeriodSum { sum: 100.0 * x.exp(), count: 100.0 };
                 (sum(common), sum(common + own - noise * noise / 2.0 + 0.8_f64.ln()))
             };
-            let both: Vec<(PeriodSum, PeriodSum)> = (0..weeks).map(|_| series(0.3)).collect();
-            let (old, new): (Vec<PeriodSum>, Vec<PeriodSum>) = both.into_iter().unzip();
+            let pairs: Vec<(PeriodSum, PeriodSum)> = (0..weeks).map(|_| series(0.3)).collect();
+            let (old, new): (Vec<PeriodSum>, Vec<PeriodSum>) = pairs.into_iter().unzip();
             // The mean of exp(spread · z) is exp(spread² / 2); the ratio of the means is 0.8.
             let truth = (spread * spread / 2.0).exp();
             let holds = |(low, high): (f64, f64), truth: f64| low <= truth && truth <= high;
-            means += usize::from(positive_mean_interval(&old, 0.95).is_some_and(|found| holds(found, truth)));
-            if let Some(found) = MeanDifference::compare_sums(old, new).change_interval(0.95) {
+            means += usize::from(positive_mean_interval(&old, 0.95).is_some_and(|interval| holds(interval, truth)));
+            if let Some(interval) = MeanDifference::compare_sums(old, new).change_interval(0.95) {
                 intervals += 1;
-                ratios += usize::from(holds(found, -0.2));
+                ratios += usize::from(holds(interval, -0.2));
             }
         }
         let (mean, ratio) = (means as f64 / 1_500.0, ratios as f64 / intervals as f64);

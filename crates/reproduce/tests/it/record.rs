@@ -35,7 +35,7 @@ fn count(results: &[TableResult], verdict: CellVerdict) -> usize {
 #[test]
 fn every_judged_cell_is_within_its_tolerance() {
     let Some(library) = library() else { return };
-    let mut judged = 0;
+    let mut cell_count = 0;
     for study in read_builtin().expect("good studies") {
         let results = run(&study, &[], &library);
         for table in &results {
@@ -46,10 +46,10 @@ fn every_judged_cell_is_within_its_tolerance() {
                 }
             }
         }
-        judged += count(&results, CellVerdict::Met) + count(&results, CellVerdict::Within);
+        cell_count += count(&results, CellVerdict::Met) + count(&results, CellVerdict::Within);
     }
     // Nothing is green because nothing was judged.
-    assert!(judged > 600, "{judged} cells");
+    assert!(cell_count > 600, "{cell_count} cells");
 }
 
 /// A table with one of the policy's choices wrong: extra processors counted over all ends.

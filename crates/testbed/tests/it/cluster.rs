@@ -4,14 +4,14 @@ use drystone_testbed::{ClusterOptions, PrivateSlurm};
 use std::time::Duration;
 
 /// Waits until this holds.
-fn until(what: &str, mut holds: impl FnMut() -> bool) {
+fn until(label: &str, mut holds: impl FnMut() -> bool) {
     for _ in 0..600 {
         if holds() {
             return;
         }
         std::thread::sleep(Duration::from_millis(50));
     }
-    panic!("it takes too long: {what}");
+    panic!("it takes too long: {label}");
 }
 
 #[test]

@@ -31,7 +31,7 @@ pub(crate) fn circles(files: &[SourceFile]) -> Vec<String> {
             edges.keys().map(|&from| (from, reach(&edges, from))).collect();
         let on_a_circle = edges.keys().copied().filter(|from| reached[from].contains(*from));
         let circles: BTreeSet<Vec<&ModulePath>> = on_a_circle
-            .map(|from| reached[from].iter().copied().filter(|other| reached[other].contains(from)).collect())
+            .map(|from| reached[from].iter().copied().filter(|module| reached[module].contains(from)).collect())
             .collect();
         let line = |circle: Vec<&ModulePath>| circle.iter().map(|path| path.join("::")).collect::<Vec<_>>().join(", ");
         circles.into_iter().map(|circle| format!("{name}: {}", line(circle))).collect::<Vec<_>>()

@@ -16,9 +16,9 @@ use prose::Finding;
 #[test]
 fn prose_follows_the_rules_of_contributing() {
     let mut findings: Vec<Finding> = Vec::new();
-    let all = files::all();
-    assert!(all.len() > 500, "only {} files: the tree is not where the test looks for it", all.len());
-    for file in &all {
+    let source_files = files::all();
+    assert!(source_files.len() > 500, "only {} files: the tree is not where the test looks for it", source_files.len());
+    for file in &source_files {
         prose::check(file, &mut findings);
     }
     let lines: Vec<String> = findings.iter().map(ToString::to_string).collect();
@@ -55,12 +55,12 @@ fn each_rule_can_fail() {
         ("a.py", "def a():\n    \"\"\"Wha·t it shows.\"\"\"\n", &["question word"]),
         ("a.toml", "# Whoe·ver waits.\na = 1\n", &["person"]),
     ];
-    for (name, text, wanted) in cases {
+    for (name, text, target) in cases {
         let text = text.replace('·', "");
         let mut findings = Vec::new();
         prose::check(&files::SourceFile { path: name.into(), text: text.clone() }, &mut findings);
         let rules: Vec<&str> = findings.iter().map(|f| f.rule.name).collect();
-        assert_eq!(rules, wanted, "{text}");
+        assert_eq!(rules, target, "{text}");
     }
     let long = format!("// {}\n", "word ".repeat(25));
     let mut findings = Vec::new();

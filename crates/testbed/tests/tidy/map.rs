@@ -48,11 +48,11 @@ impl Tree {
 
     /// Returns whether a path ends in the parts of this one: `log/swf.rs`, `fuzz/`, `args/NAME.rs`.
     fn has_path(&self, name: &str) -> bool {
-        let wanted: Vec<&str> = name.trim_end_matches('/').split('/').collect();
+        let suffix: Vec<&str> = name.trim_end_matches('/').split('/').collect();
         self.paths.iter().any(|path| {
             let parts: Vec<&str> = path.split('/').collect();
-            parts.len() >= wanted.len()
-                && parts[parts.len() - wanted.len()..].iter().zip(&wanted).all(|(a, b)| fits(a, b))
+            parts.len() >= suffix.len()
+                && parts[parts.len() - suffix.len()..].iter().zip(&suffix).all(|(a, b)| fits(a, b))
         })
     }
 }
@@ -64,13 +64,13 @@ fn declared(text: &str) -> Vec<String> {
 }
 
 /// Returns whether one part of a path is the part that the map names: `NAME` and `*` are any text.
-fn fits(part: &str, named: &str) -> bool {
-    let named = named.replace("NAME", "*");
-    match named.split_once('*') {
+fn fits(part: &str, name: &str) -> bool {
+    let pattern = name.replace("NAME", "*");
+    match pattern.split_once('*') {
         Some((before, after)) => {
             part.len() >= before.len() + after.len() && part.starts_with(before) && part.ends_with(after)
         }
-        None => part == named,
+        None => part == pattern,
     }
 }
 
@@ -83,7 +83,7 @@ fn quoted(line: &str) -> impl Iterator<Item = &str> {
 fn spread(name: &str) -> Vec<String> {
     let parts = name.split_once('{').and_then(|(before, rest)| Some((before, rest.split_once('}')?)));
     match parts {
-        Some((before, (inside, after))) => inside.split(',').map(|one| format!("{before}{one}{after}")).collect(),
+        Some((before, (inside, after))) => inside.split(',').map(|item| format!("{before}{item}{after}")).collect(),
         None => vec![name.into()],
     }
 }
@@ -93,7 +93,7 @@ fn section(map: &str, rooms: &str, name: &str) -> String {
     if IN_MAP.contains(&name) {
         return map.into();
     }
-    let title = |text: &&str| quoted(text.lines().next().unwrap_or_default()).any(|one| one == name);
+    let title = |text: &&str| quoted(text.lines().next().unwrap_or_default()).any(|word| word == name);
     if let Some(own) = rooms.split("\n## ").skip(1).find(title) {
         return own.into();
     }
@@ -186,9 +186,9 @@ fn a_wrong_map_is_found() {
         ("`crates/a`, `src/{b.rs,d}`", &["ARCHITECTURE.md:1: nothing in the project is called `src/{b.rs,d}`"]),
         ("`crates/a`, `slurm.conf`, `waits --by`, `--details`, `_ =>`", &[]),
     ];
-    for (map, wanted) in cases {
+    for (map, endings) in cases {
         let lines = differences(&tree, map, "| `a`: `b`, `c` |");
-        let same = lines.len() == wanted.len() && lines.iter().zip(wanted).all(|(a, b)| a.ends_with(b));
+        let same = lines.len() == endings.len() && lines.iter().zip(endings).all(|(a, b)| a.ends_with(b));
         assert!(same, "{map}: {lines:?}");
     }
 }

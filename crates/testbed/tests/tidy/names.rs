@@ -18,8 +18,8 @@ pub(crate) fn collisions(files: &[SourceFile]) -> Vec<String> {
             }
         }
     }
-    let shared = places.into_iter().filter(|(_, places)| places.len() > 1);
-    shared.map(|(name, places)| format!("{name}: {}", places.join(", "))).collect()
+    let duplicates = places.into_iter().filter(|(_, places)| places.len() > 1);
+    duplicates.map(|(name, places)| format!("{name}: {}", places.join(", "))).collect()
 }
 
 pub(crate) fn is_of_a_crate(path: &str) -> bool {

@@ -93,18 +93,18 @@ pub(crate) fn check(file: &SourceFile, findings: &mut Vec<Finding>) {
 
 fn rust(file: &SourceFile, findings: &mut Vec<Finding>) {
     let lines: Vec<&str> = file.text.lines().collect();
-    let mut fenced = false;
+    let mut in_fence = false;
     let mut before: Option<&Piece> = None;
-    let all = pieces(&file.text);
-    for piece in &all {
+    let piece_list = pieces(&file.text);
+    for piece in &piece_list {
         let code = lines.get(piece.line - 1).copied().unwrap_or("");
         match piece.kind {
             Kind::Doc => {
                 let goes_on = before.is_some_and(|b| b.kind == Kind::Doc && b.line + 1 == piece.line);
-                fenced = fenced && goes_on;
+                in_fence = in_fence && goes_on;
                 if piece.text.trim_start().starts_with("```") {
-                    fenced = !fenced;
-                } else if !fenced {
+                    in_fence = !in_fence;
+                } else if !in_fence {
                     let starts = !goes_on || before.is_some_and(|b| ends_paragraph(&b.text));
                     if starts {
                         opening(file, piece.line, piece.text.trim_start_matches(['-', '*', ' ']), findings);
@@ -114,7 +114,7 @@ fn rust(file: &SourceFile, findings: &mut Vec<Finding>) {
                     }
                     words(file, piece.line, &without_code(&piece.text), findings);
                 }
-                columns(file, piece, code, fenced, findings);
+                columns(file, piece, code, in_fence, findings);
             }
             Kind::Comment => {
                 words(file, piece.line, &without_code(&piece.text), findings);
@@ -149,11 +149,11 @@ fn ends_paragraph(line: &str) -> bool {
 /// Checks the first words of a doc comment, a docstring or a help text.
 fn opening(file: &SourceFile, line: usize, text: &str, findings: &mut Vec<Finding>) {
     let text = text.trim_start_matches(|c: char| "#*- ".contains(c));
-    let mut all = text.split(|c: char| !c.is_alphanumeric());
-    let (first, second) = (all.next().unwrap_or(""), all.next().unwrap_or(""));
+    let mut words = text.split(|c: char| !c.is_alphanumeric());
+    let (first, second) = (words.next().unwrap_or(""), words.next().unwrap_or(""));
     let asks = QUESTIONS.contains(&first) || text.starts_with("When ");
-    let inverted = PREPOSITIONS.contains(&first) && QUESTIONS.iter().any(|word| word.eq_ignore_ascii_case(second));
-    add_if(asks || inverted, &QUESTION, file, line, text, findings);
+    let is_inversion = PREPOSITIONS.contains(&first) && QUESTIONS.iter().any(|word| word.eq_ignore_ascii_case(second));
+    add_if(asks || is_inversion, &QUESTION, file, line, text, findings);
     add_if(text.split(". ").any(answers), &ANSWERS, file, line, text, findings);
     add_if(text.starts_with("The same") && file.path.ends_with(".rs"), &SAME, file, line, text, findings);
 }
@@ -220,11 +220,11 @@ fn relates(lower: &str, word: &str) -> bool {
 }
 
 /// Checks the width of a line that is only a comment and can be wrapped.
-fn columns(file: &SourceFile, piece: &Piece, code: &str, fenced: bool, findings: &mut Vec<Finding>) {
+fn columns(file: &SourceFile, piece: &Piece, code: &str, in_fence: bool, findings: &mut Vec<Finding>) {
     let alone = code.trim_start().starts_with("//");
     let table = piece.text.starts_with('|');
     let breakable = piece.text.trim_end().contains(' ');
-    let wide = code.chars().count() > WIDTH && alone && breakable && !table && !fenced;
+    let wide = code.chars().count() > WIDTH && alone && breakable && !table && !in_fence;
     add_if(wide, &COLUMNS, file, piece.line, &piece.text, findings);
 }
 

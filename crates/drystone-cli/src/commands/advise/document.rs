@@ -25,34 +25,34 @@ const PAYERS: usize = 8;
 pub(super) const LISTED: usize = 12;
 
 /// Everything, with so many of the candidates.
-pub(super) fn render_document(advised: &Advised, listed: usize) -> Document {
+pub(super) fn render_document(result: &Advised, candidate_limit: usize) -> Document {
     let mut document = Document::default();
-    document.add_heading(advised.workload.format_line());
-    document.add_facts(advice_facts(advised));
-    let advice = &advised.advice;
-    if advised.settings_tried {
+    document.add_heading(result.workload.format_line());
+    document.add_facts(advice_facts(result));
+    let advice = &result.advice;
+    if result.settings_tried {
         document.add_heading("Settings of Slurm");
-        append_answer(&mut document, advised, (&advice.settings, &advised.pays.settings), SiteWay::Settings);
+        append_answer(&mut document, result, (&advice.settings, &result.pays.settings), SiteWay::Settings);
     }
-    if advised.live_tried {
+    if result.live_tried {
         document.add_heading("Another policy, with `drystone live`");
-        append_answer(&mut document, advised, (&advice.live, &advised.pays.live), SiteWay::Live);
+        append_answer(&mut document, result, (&advice.live, &result.pays.live), SiteWay::Live);
     }
-    if advised.limits_tried {
+    if result.limits_tried {
         document.add_heading("Limits of partitions and QOS");
-        append_answer(&mut document, advised, (&advice.limits, &advised.pays.limits), SiteWay::Limits);
+        append_answer(&mut document, result, (&advice.limits, &result.pays.limits), SiteWay::Limits);
     }
     if !advice.tried.is_empty() {
         document.add_heading("Candidates over all periods, best first");
-        document.add_table(trial_table(advised, listed));
+        document.add_table(trial_table(result, candidate_limit));
     }
     if let [first, .., last] = advice.front.as_slice() {
         document
             .add_heading(format!("The trade-off, from the best goal ({first}) to the shortest longest wait ({last})"));
-        document.add_table(front_table(advised));
+        document.add_table(front_table(result));
     }
-    advice_notes(advised).into_iter().for_each(|note| document.add_text(note));
-    let hidden_count = advice.tried.len().saturating_sub(listed.saturating_add(3));
+    advice_notes(result).into_iter().for_each(|note| document.add_text(note));
+    let hidden_count = advice.tried.len().saturating_sub(candidate_limit.saturating_add(3));
     if hidden_count > 0 {
         document.add_text(format!(
             "{} more were tried; --format csv lists them. `goal` is the change of the goal.",
@@ -63,68 +63,73 @@ pub(super) fn render_document(advised: &Advised, listed: usize) -> Document {
 }
 
 /// The trade-off between the goal and the longest wait.
-fn front_table(advised: &Advised) -> DocumentTable {
-    let figures = &advised.baseline.figures;
+fn front_table(result: &Advised) -> DocumentTable {
+    let figures = &result.baseline.figures;
     let place = |id: &str| figures.iter().position(|(name, ..)| name == id);
     let mut table = DocumentTable::new(["what", "goal", "mean wait", "longest wait"]);
-    for name in &advised.advice.front {
-        let Some(one) = advised.advice.tried.iter().find(|one| one.name == *name) else { continue };
+    for name in &result.advice.front {
+        let Some(trial) = result.advice.tried.iter().find(|trial| trial.name == *name) else { continue };
         let value = |id: &str| {
-            place(id).and_then(|at| one.values.get(at)).map_or("-".to_string(), |&value| format_duration(value))
+            place(id).and_then(|at| trial.values.get(at)).map_or("-".to_string(), |&value| format_duration(value))
         };
-        let label = if one.live { format!("live: {name}") } else { name.clone() };
-        table.add_row(vec![label.into(), format_change(one.change).into(), value("avgW").into(), value("maxW").into()]);
+        let label = if trial.live { format!("live: {name}") } else { name.clone() };
+        table.add_row(vec![
+            label.into(),
+            format_change(trial.change).into(),
+            value("avgW").into(),
+            value("maxW").into(),
+        ]);
     }
     table
 }
 
-fn advice_facts(advised: &Advised) -> Vec<(String, String)> {
-    let advice = &advised.advice;
-    let guards = if advised.guards.is_empty() { "none".to_string() } else { advised.guards.join(", ") };
-    let beyond = advised.excess_beyond.map_or(String::new(), |seconds| {
+fn advice_facts(result: &Advised) -> Vec<(String, String)> {
+    let advice = &result.advice;
+    let guards = if result.guards.is_empty() { "none".to_string() } else { result.guards.join(", ") };
+    let beyond = result.excess_beyond.map_or(String::new(), |seconds| {
         format!(" (Tw: waits beyond {}, which 98% of the jobs do not wait now)", format_duration(seconds))
     });
-    let periods = format_plural(advice.periods as u64, advised.period.name());
-    let edges = if advised.edges_left_out { ", without the first and the last" } else { "" };
-    let conf = advised.slurm.clone().unwrap_or_else(|| "none; Slurm's defaults".to_string());
+    let periods = format_plural(advice.periods as u64, result.period.name());
+    let edges = if result.edges_left_out { ", without the first and the last" } else { "" };
+    let conf = result.slurm.clone().unwrap_or_else(|| "none; Slurm's defaults".to_string());
     let facts = [
-        ("drystone", advised.drystone.to_string()),
-        ("workload hash", advised.workload.hash.clone()),
-        ("goal", format!("{}{beyond}", advised.goal)),
+        ("drystone", result.drystone.to_string()),
+        ("workload hash", result.workload.hash.clone()),
+        ("goal", format!("{}{beyond}", result.goal)),
         ("guards", guards),
         ("slurm.conf", conf),
-        ("passes", describe_passes(advised)),
+        ("passes", describe_passes(result)),
         (
             "judged by",
             format!(
                 "{periods}{edges}; {} judgements; {} clock phases; seed {}",
-                advice.settings.judged.of, advice.phases, advised.seed
+                advice.settings.judged.of, advice.phases, result.seed
             ),
         ),
         ("clock phases alone", format!("change the goal by up to {}", format_percent(Some(advice.spread), 1))),
         ("simulations", format_count(advice.simulations as u64)),
     ];
-    let part = advised.recent.iter().map(|part| ("part", part.format_sentence()));
+    let part = result.recent.iter().map(|part| ("part", part.format_sentence()));
     part.chain(facts).map(|(name, value)| (name.to_string(), value)).collect()
 }
 
-fn describe_passes(advised: &Advised) -> String {
-    let cost = format!("{} µs for each job tested ({})", advised.cost.micros, advised.cost.source);
-    match advised.instantaneous {
+fn describe_passes(result: &Advised) -> String {
+    let cost = format!("{} µs for each job tested ({})", result.cost.micros, result.cost.source);
+    match result.instantaneous {
         false => cost,
         true => {
-            format!("{cost}; at most {} jobs wait, so that does not matter here", format_count(advised.most_waiting))
+            format!("{cost}; at most {} jobs wait, so that does not matter here", format_count(result.most_waiting))
         }
     }
 }
 
 fn append_answer(
     document: &mut Document,
-    advised: &Advised,
+    result: &Advised,
     (answer, pays): (&AdvisedWay, &[ClassChange]),
     way: SiteWay,
 ) {
-    for (at, sentence) in way_verdict(advised, answer, way).into_iter().enumerate() {
+    for (at, sentence) in way_verdict(result, answer, way).into_iter().enumerate() {
         document.add_text(sentence);
         // What to write stands right behind what to do.
         if at == 0 && answer.is_recommended() && way == SiteWay::Settings {
@@ -243,9 +248,9 @@ fn describe_action(way: SiteWay, name: &str) -> String {
 }
 
 /// Returns the advice, its reason, and its certainty.
-fn way_verdict(advised: &Advised, answer: &AdvisedWay, way: SiteWay) -> Vec<String> {
+fn way_verdict(result: &Advised, answer: &AdvisedWay, way: SiteWay) -> Vec<String> {
     let judgement = &answer.judged;
-    let period = advised.period.name();
+    let period = result.period.name();
     let mut sentences = Vec::new();
     let name = answer.best.as_ref().map_or(String::new(), |best| best.name.clone());
     let best = answer.best.as_ref().map_or(String::new(), |best| {
@@ -258,7 +263,7 @@ fn way_verdict(advised: &Advised, answer: &AdvisedWay, way: SiteWay) -> Vec<Stri
     let leave = if way == SiteWay::Live { "Keep Slurm's own scheduler." } else { "Leave it as it is." };
     let sure = format!("better on unseen {period}s in {} of {} judgements", judgement.better, judgement.of);
     let actual_change = judgement.got.map_or(String::new(), format_change);
-    let spread = format_percent(Some(advised.advice.spread), 1);
+    let spread = format_percent(Some(result.advice.spread), 1);
     match answer.reason {
         AdviceReason::Recommended => {
             let action = describe_action(way, &name);
@@ -279,7 +284,7 @@ fn way_verdict(advised: &Advised, answer: &AdvisedWay, way: SiteWay) -> Vec<Stri
         AdviceReason::NothingBetter => {
             let of = match way {
                 SiteWay::Live => "Nothing".to_string(),
-                _ => format!("Of the candidates tried in all {} clock phases none", advised.advice.phases),
+                _ => format!("Of the candidates tried in all {} clock phases none", result.advice.phases),
             };
             sentences.push(format!(
                 "{leave} {of} that keeps the guards improves on the present by more than the {spread} that Slurm's timing alone causes."
@@ -300,14 +305,14 @@ fn way_verdict(advised: &Advised, answer: &AdvisedWay, way: SiteWay) -> Vec<Stri
                 describe_unseen(answer, period).map_or(String::new(), |text| format!(" {}.", capitalise_text(&text)));
             sentences.push(format!(
                 "{} cannot tell{}.{unseen} {best} It was {sure}.",
-                format_plural(advised.advice.periods as u64, period),
+                format_plural(result.advice.periods as u64, period),
                 more_periods(answer, period)
             ));
         }
         AdviceReason::TooFewPeriods => {
             sentences.push(format!(
                 "Nothing can be recommended: the log has {}, and to choose on some and judge on others takes four weeks at least. {best}",
-                format_plural(advised.advice.periods as u64, period)
+                format_plural(result.advice.periods as u64, period)
             ));
         }
         AdviceReason::Unfinished => {
@@ -325,7 +330,7 @@ fn way_verdict(advised: &Advised, answer: &AdvisedWay, way: SiteWay) -> Vec<Stri
         }
     }
     sentences.extend(describe_payers(answer));
-    sentences.extend(describe_promises(advised, answer, period));
+    sentences.extend(describe_promises(result, answer, period));
     let chosen: Vec<String> =
         judgement.chosen.iter().take(3).map(|(name, times)| format!("{name} {times} times")).collect();
     if judgement.of > 0 && !chosen.is_empty() && answer.best.is_some() {
@@ -336,19 +341,19 @@ fn way_verdict(advised: &Advised, answer: &AdvisedWay, way: SiteWay) -> Vec<Stri
 
 /// Compares the changes that choices promised with those that they had on other periods; `None`
 /// where one choice or none was judged.
-fn describe_promises(advised: &Advised, answer: &AdvisedWay, period: &str) -> Option<String> {
+fn describe_promises(result: &Advised, answer: &AdvisedWay, period: &str) -> Option<String> {
     let judgement = &answer.judged;
     if judgement.pairs.len() <= 1 || judgement.promised.is_none() {
         return None;
     }
     let promised_change = judgement.promised.map_or(String::new(), format_change);
-    let guards = match advised.guards.is_empty() {
+    let guards = match result.guards.is_empty() {
         true => String::new(),
         false => format!(" The guards held there in {} of {}.", judgement.kept, judgement.pairs.len()),
     };
     let unchosen_note = match judgement.left {
         0 => String::new(),
-        left => format!(" In {left} of {} nothing was chosen.", judgement.of),
+        empty_count => format!(" In {empty_count} of {} nothing was chosen.", judgement.of),
     };
     Some(format!(
         "Promise and what came of it: choices promised {promised_change} on the {period}s they were made on; in {} of {} they were worth at \
@@ -375,13 +380,13 @@ pub(super) fn describe_payers(answer: &AdvisedWay) -> Option<String> {
     })
 }
 
-fn trial_table(advised: &Advised, listed: usize) -> DocumentTable {
-    let figures = &advised.baseline.figures;
+fn trial_table(result: &Advised, row_limit: usize) -> DocumentTable {
+    let figures = &result.baseline.figures;
     let mut columns = vec!["what".to_string(), "goal".to_string()];
     let mut shown_figures: Vec<usize> = Vec::new();
     for (at, (name, of, _)) in figures.iter().enumerate() {
         let is_unasked =
-            matches!(of, GoalFigure::Widths { .. }) && !advised.guards.iter().any(|guard| guard.starts_with(name));
+            matches!(of, GoalFigure::Widths { .. }) && !result.guards.iter().any(|guard| guard.starts_with(name));
         if !columns.contains(name) && !is_unasked {
             columns.push(name.clone());
             shown_figures.push(at);
@@ -389,9 +394,9 @@ fn trial_table(advised: &Advised, listed: usize) -> DocumentTable {
     }
     columns.extend(["guards".to_string(), "phases".to_string()]);
     let mut table = DocumentTable::new(columns);
-    let trials = &advised.advice.tried;
-    let baseline = trials.iter().position(|tried| tried.name == "as it is");
-    let list = (0..trials.len()).filter(|&at| at < listed || Some(at) == baseline || at + 2 >= trials.len());
+    let trials = &result.advice.tried;
+    let baseline = trials.iter().position(|trial| trial.name == "as it is");
+    let list = (0..trials.len()).filter(|&at| at < row_limit || Some(at) == baseline || at + 2 >= trials.len());
     for at in list {
         let trial: &Tried = &trials[at];
         let mut row: Vec<TableValue> = vec![trial.name.as_str().into(), format_change(trial.change).into()];
@@ -405,59 +410,60 @@ fn trial_table(advised: &Advised, listed: usize) -> DocumentTable {
 }
 
 /// Returns the assumptions of the advice.
-pub(super) fn advice_notes(advised: &Advised) -> Vec<String> {
+pub(super) fn advice_notes(result: &Advised) -> Vec<String> {
     let mut notes = Vec::new();
-    if advised.stopped {
+    if result.stopped {
         notes.push("It was stopped before all candidates were tried: a better one may be missing.".to_string());
     }
-    if !advised.cost.measured_here && !advised.instantaneous && advised.settings_tried {
+    if !result.cost.measured_here && !result.instantaneous && result.settings_tried {
         notes.push(
             "The speed of the site's passes is not known: depths (bf_max_job_test, bf_interval, bf_continue) are judged with a usual cost. \
              --sdiag FILE takes the site's own."
                 .to_string(),
         );
     }
-    if advised.period == drystone_advise::PeriodLength::Day {
+    if result.period == drystone_advise::PeriodLength::Day {
         notes.push(
             "There are fewer than four weeks. Days follow each other too closely to judge by: nothing is recommended."
                 .to_string(),
         );
     }
-    if let Some(replay) = &advised.replay {
+    if let Some(replay) = &result.replay {
         notes.push(replay.format_sentence());
     }
-    if advised.live_tried && advised.counts_processors {
+    if result.live_tried && result.counts_processors {
         notes.push(
             "Live policies count processors here, while Slurm finds places on nodes: part of their gain is that."
                 .to_string(),
         );
     }
-    if !advised.not_tried.is_empty() {
+    if !result.not_tried.is_empty() {
         notes.push(format!(
             "Not tried, because it takes long on this log or does not fit it: {}.",
-            advised.not_tried.join(", ")
+            result.not_tried.join(", ")
         ));
     }
     notes
 }
 
 /// The verdicts as sentences, for pages.
-pub(super) fn verdict_sentences(advised: &Advised) -> Vec<String> {
-    let mut all = Vec::new();
-    if advised.settings_tried {
-        all.extend(prefix_sentences(
+pub(super) fn verdict_sentences(result: &Advised) -> Vec<String> {
+    let mut sentences = Vec::new();
+    if result.settings_tried {
+        sentences.extend(prefix_sentences(
             "Settings of Slurm: ",
-            way_verdict(advised, &advised.advice.settings, SiteWay::Settings),
+            way_verdict(result, &result.advice.settings, SiteWay::Settings),
         ));
     }
-    if advised.live_tried {
-        all.extend(prefix_sentences("With drystone live: ", way_verdict(advised, &advised.advice.live, SiteWay::Live)));
+    if result.live_tried {
+        sentences
+            .extend(prefix_sentences("With drystone live: ", way_verdict(result, &result.advice.live, SiteWay::Live)));
     }
-    if advised.limits_tried {
-        all.extend(prefix_sentences("Limits: ", way_verdict(advised, &advised.advice.limits, SiteWay::Limits)));
+    if result.limits_tried {
+        sentences.extend(prefix_sentences("Limits: ", way_verdict(result, &result.advice.limits, SiteWay::Limits)));
     }
-    all.extend(advice_notes(advised));
-    all
+    sentences.extend(advice_notes(result));
+    sentences
 }
 
 fn capitalise_text(text: &str) -> String {

@@ -95,9 +95,9 @@ impl Changer {
 
     /// The limits to try, without those that leave jobs out: their waits would count as gained.
     pub(super) fn list_candidates(&self) -> Vec<String> {
-        let all = limit_candidates(&self.baseline.premises).into_iter();
-        let keeps = |list: &ChangeList| self.apply(&self.baseline, list).is_ok_and(|applied| applied.left.jobs == 0);
-        all.filter(keeps).map(|list| list.to_string()).collect()
+        let limits = limit_candidates(&self.baseline.premises).into_iter();
+        let keeps = |list: &ChangeList| self.apply(&self.baseline, list).is_ok_and(|scenario| scenario.left.jobs == 0);
+        limits.filter(keeps).map(|list| list.to_string()).collect()
     }
 
     /// Simulates a policy after a change; `None` where it was stopped.

@@ -70,22 +70,22 @@ pub(crate) fn run_advise(args: &AdviseArgs) -> CommandOutcome {
     if let Some(time) = args.within {
         interrupt::stop_after(time).map_err(|e| CommandFailure::usage_error(format_args!("--within: {e}")))?;
     }
-    let Some((advised, interrupted)) = compute_advice((args, part), &mut input, site, stop)? else {
-        let why = if interrupt::time_is_up() { "time was up" } else { "interrupted" };
-        message::print_note(&format!("{why} before the site as it is was simulated"));
+    let Some((result, is_interrupted)) = compute_advice((args, part), &mut input, site, stop)? else {
+        let reason = if interrupt::time_is_up() { "time was up" } else { "interrupted" };
+        message::print_note(&format!("{reason} before the site as it is was simulated"));
         return Ok(if interrupt::time_is_up() { DONE } else { interrupt::exit_code() });
     };
-    if let Some(file) = report.and_then(|file| file.unless_lost(interrupted)) {
-        file.write_result(&advised)?.publish()?;
+    if let Some(file) = report.and_then(|file| file.unless_lost(is_interrupted)) {
+        file.write_result(&result)?.publish()?;
     }
-    output::print_result(&advised, args.output.format)?;
-    Ok(if interrupted { interrupt::exit_code() } else { DONE })
+    output::print_result(&result, args.output.format)?;
+    Ok(if is_interrupted { interrupt::exit_code() } else { DONE })
 }
 
 /// Advice for programs; `None` on cancellation. `given` is the log where it is in memory.
 pub(crate) fn find_advice(
     args: &AdviseArgs,
-    given: Option<&WorkloadInput>,
+    log_input: Option<&WorkloadInput>,
     stop: &AtomicBool,
 ) -> Result<Option<impl Printable + use<>>, CommandFailure> {
     if args.within.is_some() {
@@ -94,13 +94,13 @@ pub(crate) fn find_advice(
         ));
     }
     let cost = pass_cost(args)?;
-    let RecentInput { args, mut input, part } = match given {
+    let RecentInput { args, mut input, part } = match log_input {
         Some(input) => RecentInput { args: args.clone(), input: input.clone(), part: None },
         None => read_recent(args)?,
     };
     let site = site_knobs(&args, &input, cost)?;
     let outcome = compute_advice((&args, part), &mut input, site, stop)?;
-    Ok(outcome.filter(|_| !stop.load(Ordering::Relaxed)).map(|(advised, _)| advised))
+    Ok(outcome.filter(|_| !stop.load(Ordering::Relaxed)).map(|(result, _)| result))
 }
 
 /// Returns the duration of passes.
@@ -272,12 +272,12 @@ fn affordable_policies(
     waiting: f64,
 ) -> Result<(Vec<LivePolicy>, Vec<String>), CommandFailure> {
     let (mut kept_policies, mut left_out) = (Vec::new(), Vec::new());
-    for one in live {
-        let spec: PolicySpec = one.policy.parse()?;
+    for candidate in live {
+        let spec: PolicySpec = candidate.policy.parse()?;
         if takes_long(&spec, input.workload.len(), waiting) || input.check_fit([&spec]).is_err() {
-            left_out.push(one.policy);
+            left_out.push(candidate.policy);
         } else {
-            kept_policies.push(one);
+            kept_policies.push(candidate);
         }
     }
     Ok((kept_policies, left_out))
@@ -285,16 +285,16 @@ fn affordable_policies(
 
 /// The periods of the jobs that count. A slice begins with an empty machine, and ends with one that
 /// becomes empty.
-fn choose_periods(input: &WorkloadInput, selection: JobSelection, sliced: bool) -> Periods {
+fn choose_periods(input: &WorkloadInput, selection: JobSelection, is_sliced: bool) -> Periods {
     let (first, last) = input.workload.submit_range().unwrap_or_default();
-    let begin = input.workload.circumstances().and_then(|known| known.begin);
+    let begin = input.workload.circumstances().and_then(|circumstances| circumstances.begin);
     let first = begin.map_or(first, |begin| begin.max(first));
     let (from, until, cut) = match selection {
         JobSelection::Submitted { from, until } => (from.max(first), Time(until.0 - 1).min(last), true),
         JobSelection::Window { warm_up, cool_down } => (first + warm_up, Time(last.0 - cool_down.0), true),
         JobSelection::All | JobSelection::Tsafrir | JobSelection::Completed => (first, last, false),
     };
-    Periods::from_submits((from, until.max(from)), sliced || (!cut && begin.is_none()))
+    Periods::from_submits((from, until.max(from)), is_sliced || (!cut && begin.is_none()))
 }
 
 /// Times that differ by fewer seconds are no difference that a user notices.
@@ -309,11 +309,11 @@ fn restrain_unnoticed(answer: &mut AdvisedWay, study: &AdviceStudy<'_>) {
     }
     let is_noticed = |figure: &GoalFigure| {
         let name = figure.to_string();
-        let Some(found) = answer.figures.iter().find(|known| known.figure == name) else { return true };
-        let by = (found.after - found.before).abs();
+        let Some(change) = answer.figures.iter().find(|change| change.figure == name) else { return true };
+        let by = (change.after - change.before).abs();
         match figure.unit() {
             MetricUnit::Seconds => by >= NOTICEABLE,
-            _ => by >= NOTICEABLE_PART * found.before.abs(),
+            _ => by >= NOTICEABLE_PART * change.before.abs(),
         }
     };
     if !study.goal.figures().iter().any(is_noticed) {
@@ -337,8 +337,8 @@ fn restrain_answer(answer: &mut AdvisedWay, study: &AdviceStudy<'_>, replay: Opt
     };
     let inside = |figure: &GoalFigure, error: f64| {
         let name = figure.to_string();
-        let figure_change = answer.figures.iter().find(|known| known.figure == name);
-        figure_change.is_some_and(|found| (found.after - found.before).abs() <= error)
+        let figure_change = answer.figures.iter().find(|change| change.figure == name);
+        figure_change.is_some_and(|change| (change.after - change.before).abs() <= error)
     };
     let within_error: Vec<bool> =
         study.goal.figures().iter().filter_map(|figure| Some(inside(figure, error(figure)?))).collect();
@@ -346,7 +346,7 @@ fn restrain_answer(answer: &mut AdvisedWay, study: &AdviceStudy<'_>, replay: Opt
     let all_inside = if within_error.is_empty() {
         inside(&mean_wait, replay.wait.error)
     } else {
-        within_error.iter().all(|&one| one)
+        within_error.iter().all(|&is_within| is_within)
     };
     if all_inside {
         answer.reason = AdviceReason::InsideReplayError;

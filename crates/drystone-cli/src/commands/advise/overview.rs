@@ -29,12 +29,12 @@ struct AskedWay<'a> {
 }
 
 /// Returns the longest form that fits.
-pub(super) fn render_overview(advised: &Advised) -> Document {
+pub(super) fn render_overview(result: &Advised) -> Document {
     let sizes = [(FIGURES, CLASSES, 3), (FIGURES, 3, 2), (4, CLASSES, 2), (4, 3, 1), (4, 2, 1), (4, 0, 1), (4, 0, 0)];
     let fits = |document: &Document| document.count_lines(Some(COLUMNS)) <= LINES;
     let mut documents =
-        sizes.into_iter().map(|(figures, classes, cautions)| render_sized(advised, figures, classes, cautions));
-    documents.find(fits).unwrap_or_else(|| render_sized(advised, 2, 0, 0))
+        sizes.into_iter().map(|(figures, classes, cautions)| render_sized(result, figures, classes, cautions));
+    documents.find(fits).unwrap_or_else(|| render_sized(result, 2, 0, 0))
 }
 
 /// Least share of all waiting at which a limit is named.
@@ -56,55 +56,55 @@ fn recorded_limits(waits: &SiteWaits, site: &str) -> Option<String> {
     })
 }
 
-fn asked_ways(advised: &Advised) -> Vec<AskedWay<'_>> {
-    let (advice, pays) = (&advised.advice, &advised.pays);
+fn asked_ways(result: &Advised) -> Vec<AskedWay<'_>> {
+    let (advice, pays) = (&result.advice, &result.pays);
     let ways = [
-        (advised.settings_tried, "Settings", ("set ", "leave slurm.conf as it is"), &advice.settings, &pays.settings),
-        (advised.limits_tried, "Limits", ("change ", "leave them as they are"), &advice.limits, &pays.limits),
-        (advised.live_tried, "Live policy", ("run ", "keep Slurm's own scheduler"), &advice.live, &pays.live),
+        (result.settings_tried, "Settings", ("set ", "leave slurm.conf as it is"), &advice.settings, &pays.settings),
+        (result.limits_tried, "Limits", ("change ", "leave them as they are"), &advice.limits, &pays.limits),
+        (result.live_tried, "Live policy", ("run ", "keep Slurm's own scheduler"), &advice.live, &pays.live),
     ];
-    let tried_ways = ways.into_iter().filter(|(tried, ..)| *tried);
+    let tried_ways = ways.into_iter().filter(|(is_tried, ..)| *is_tried);
     tried_ways.map(|(_, name, words, answer, pays)| AskedWay { name, words, answer, pays }).collect()
 }
 
-fn render_sized(advised: &Advised, figures: usize, most: usize, cautions: usize) -> Document {
+fn render_sized(result: &Advised, figures: usize, most: usize, cautions: usize) -> Document {
     let mut document = Document::default();
-    document.add_heading(format!("Advice for {}", advised.workload.format_line()));
-    let ways = asked_ways(advised);
+    document.add_heading(format!("Advice for {}", result.workload.format_line()));
+    let ways = asked_ways(result);
     let mut facts: Vec<(String, String)> = Vec::new();
-    facts.extend(advised.recent.iter().map(|part| ("Part".to_string(), part.format_sentence())));
-    facts.extend(advised.workload.find_setting(WORLD).map(|world| ("World".to_string(), world.to_string())));
-    let recorded_note = advised.waits.as_ref().and_then(|waits| recorded_limits(waits, &advised.path));
+    facts.extend(result.recent.iter().map(|part| ("Part".to_string(), part.format_sentence())));
+    facts.extend(result.workload.find_setting(WORLD).map(|world| ("World".to_string(), world.to_string())));
+    let recorded_note = result.waits.as_ref().and_then(|waits| recorded_limits(waits, &result.path));
     let held_note =
-        recorded_note.or_else(|| advised.held.as_ref().and_then(|held| held.format_sentence(&advised.path)));
-    facts.extend(held_note.map(|held| ("Waiting".to_string(), held)));
-    if !advised.to_look_at.is_empty() {
-        let text = format!("look at {}: drystone advise {} --check", advised.to_look_at.join(", "), advised.path);
+        recorded_note.or_else(|| result.held.as_ref().and_then(|waits| waits.format_sentence(&result.path)));
+    facts.extend(held_note.map(|sentence| ("Waiting".to_string(), sentence)));
+    if !result.to_look_at.is_empty() {
+        let text = format!("look at {}: drystone advise {} --check", result.to_look_at.join(", "), result.path);
         facts.push(("Check".to_string(), text));
     }
-    for one in &ways {
-        facts.push((one.name.to_string(), describe_verdict(advised, one)));
-        if one.answer.is_recommended() {
-            if one.name == "Settings" {
+    for way in &ways {
+        facts.push((way.name.to_string(), describe_verdict(result, way)));
+        if way.answer.is_recommended() {
+            if way.name == "Settings" {
                 facts.extend(
-                    one.answer
+                    way.answer
                         .edits
                         .iter()
                         .map(edit_line)
                         .map(|(place, text)| (String::new(), format!("{text} ({place})"))),
                 );
             }
-            let beware = one.answer.contradictions.iter();
+            let beware = way.answer.contradictions.iter();
             facts.extend(beware.map(|text| ("Beware".to_string(), text.clone())));
-            facts.extend(describe_payers(one.answer).map(|text| ("Price".to_string(), text)));
+            facts.extend(describe_payers(way.answer).map(|text| ("Price".to_string(), text)));
         }
     }
-    let guards = match advised.guards.is_empty() {
+    let guards = match result.guards.is_empty() {
         true => "no guards".to_string(),
-        false => format!("guards {}", advised.guards.join(", ")),
+        false => format!("guards {}", result.guards.join(", ")),
     };
-    facts.push(("Goal".to_string(), format!("{}; {guards}", advised.goal)));
-    let notes = advice_notes(advised);
+    facts.push(("Goal".to_string(), format!("{}; {guards}", result.goal)));
+    let notes = advice_notes(result);
     let caution =
         |(at, text): (usize, &String)| (if at == 0 { "Caution".to_string() } else { String::new() }, text.clone());
     facts.extend(notes.iter().take(cautions).enumerate().map(caution));
@@ -113,23 +113,23 @@ fn render_sized(advised: &Advised, figures: usize, most: usize, cautions: usize)
         document.add_table(table);
         document.add_text(best_names(&ways));
     }
-    if let Some(one) = ways.iter().find(|one| one.answer.is_recommended() && !one.pays.is_empty())
+    if let Some(way) = ways.iter().find(|way| way.answer.is_recommended() && !way.pays.is_empty())
         && most > 0
     {
-        document.add_table(class_table(one.pays, most));
+        document.add_table(class_table(way.pays, most));
     }
     document.add_text("More: --details (judgements, candidates, trade-off)   --report out.html (page)");
     document
 }
 
-fn best_names(asked: &[AskedWay<'_>]) -> String {
+fn best_names(ways: &[AskedWay<'_>]) -> String {
     let policy_list =
-        asked.iter().filter_map(|one| Some(format!("{}: {}", way_heading(one), one.answer.best.as_ref()?.name)));
+        ways.iter().filter_map(|way| Some(format!("{}: {}", way_heading(way), way.answer.best.as_ref()?.name)));
     policy_list.collect::<Vec<_>>().join("\n")
 }
 
-fn way_heading(asked: &AskedWay<'_>) -> &'static str {
-    match asked.name {
+fn way_heading(way: &AskedWay<'_>) -> &'static str {
+    match way.name {
         "Settings" => "best settings",
         "Limits" => "best limits",
         _ => "best live policy",
@@ -137,16 +137,16 @@ fn way_heading(asked: &AskedWay<'_>) -> &'static str {
 }
 
 /// The figures now and with the best of each way.
-fn effects_table(asked: &[AskedWay<'_>], most: usize) -> Option<DocumentTable> {
-    let with: Vec<&AskedWay<'_>> = asked.iter().filter(|one| one.answer.best.is_some()).collect();
+fn effects_table(ways: &[AskedWay<'_>], most: usize) -> Option<DocumentTable> {
+    let with: Vec<&AskedWay<'_>> = ways.iter().filter(|way| way.answer.best.is_some()).collect();
     let first = with.first()?;
     let mut table =
-        DocumentTable::new(["over all periods", "now"].into_iter().chain(with.iter().map(|one| way_heading(one))));
+        DocumentTable::new(["over all periods", "now"].into_iter().chain(with.iter().map(|way| way_heading(way))));
     for figure in first.answer.figures.iter().take(most) {
         let show = |value: f64| in_unit(Some(value), figure.unit.unwrap_or(MetricUnit::Ratio));
         let mut row: Vec<TableValue> = vec![figure.name.as_str().into(), show(figure.before).into()];
-        for one in &with {
-            let other_figure = one.answer.figures.iter().find(|other| other.figure == figure.figure);
+        for way in &with {
+            let other_figure = way.answer.figures.iter().find(|candidate| candidate.figure == figure.figure);
             row.push(
                 other_figure.map_or("-".to_string(), |f| format_after(&show(f.before), show(f.after), f.change)).into(),
             );
@@ -161,14 +161,14 @@ fn format_after(before: &str, after: String, relative: f64) -> String {
     if before == after { after } else { format!("{after} ({})", format_change(relative)) }
 }
 
-fn describe_verdict(advised: &Advised, asked: &AskedWay<'_>) -> String {
-    let AskedWay { words: (begin, leave), answer, .. } = asked;
+fn describe_verdict(result: &Advised, way: &AskedWay<'_>) -> String {
+    let AskedWay { words: (begin, leave), answer, .. } = way;
     let judgement = &answer.judged;
-    let period = advised.period.name();
+    let period = result.period.name();
     let name = answer.best.as_ref().map_or("", |best| best.name.as_str());
     let actual_change = judgement.got.map_or("-".to_string(), format_change);
-    let spread = format_percent(Some(advised.advice.spread), 1);
-    let beyond = match advised.advice.spread {
+    let spread = format_percent(Some(result.advice.spread), 1);
+    let beyond = match result.advice.spread {
         spread if spread < 0.0005 => String::new(),
         _ => format!(" by more than the {spread} that Slurm's timing alone causes"),
     };
@@ -181,7 +181,7 @@ fn describe_verdict(advised: &Advised, asked: &AskedWay<'_>) -> String {
             answer.unseen.signs.shorter,
             answer.unseen.signs.week_count()
         ),
-        AdviceReason::NothingBetter if advised.stopped => {
+        AdviceReason::NothingBetter if result.stopped => {
             format!("{leave}: nothing tried so far is better, and it was stopped before all was tried")
         }
         AdviceReason::NothingBetter => {
@@ -198,11 +198,11 @@ fn describe_verdict(advised: &Advised, asked: &AskedWay<'_>) -> String {
         }
         AdviceReason::Unclear => format!(
             "{} {period}s cannot tell: {name} changes the goal by {actual_change} on {period}s not used to choose{}",
-            advised.advice.periods,
+            result.advice.periods,
             more_periods(answer, period)
         ),
         AdviceReason::TooFewPeriods => {
-            format!("nothing can be recommended from {} {period}s; four weeks are needed", advised.advice.periods)
+            format!("nothing can be recommended from {} {period}s; four weeks are needed", result.advice.periods)
         }
         AdviceReason::Unfinished => "nothing is recommended yet: it was stopped before this was judged".to_string(),
         AdviceReason::Unnoticed => {

@@ -3,27 +3,27 @@
 use super::advised::Advised;
 use crate::output::flat::{FlatRow, FlatRows};
 
-pub(super) fn render_rows(advised: &Advised) -> FlatRows {
+pub(super) fn render_rows(result: &Advised) -> FlatRows {
     let mut rows = FlatRows::default();
-    let advice = &advised.advice;
-    for tried in &advice.tried {
-        let answer = if tried.live { &advice.live } else { &advice.settings };
-        let best = answer.best.as_ref().filter(|best| best.name == tried.name);
+    let advice = &result.advice;
+    for trial in &advice.tried {
+        let answer = if trial.live { &advice.live } else { &advice.settings };
+        let best = answer.best.as_ref().filter(|best| best.name == trial.name);
         let mut row = FlatRow::default();
-        row.add_text("drystone", advised.drystone);
-        row.add_text("workload", &advised.workload.name);
-        row.add_text("workload_hash", &advised.workload.hash);
-        row.add_text("settings", advised.workload.settings.format_pairs());
-        row.add_text("goal", &advised.goal);
-        row.add_text("guards", advised.guards.join(" "));
-        row.add_text("seed", advised.seed);
-        row.add_text("name", &tried.name);
-        row.add_text("policy", &tried.policy);
-        row.add_text("live", tried.live);
-        row.add_number("change", Some(tried.change));
-        row.add_text("keeps_guards", tried.keeps);
-        row.add_text("phases", tried.phases);
-        for ((name, _, _), value) in advised.baseline.figures.iter().zip(&tried.values) {
+        row.add_text("drystone", result.drystone);
+        row.add_text("workload", &result.workload.name);
+        row.add_text("workload_hash", &result.workload.hash);
+        row.add_text("settings", result.workload.settings.format_pairs());
+        row.add_text("goal", &result.goal);
+        row.add_text("guards", result.guards.join(" "));
+        row.add_text("seed", result.seed);
+        row.add_text("name", &trial.name);
+        row.add_text("policy", &trial.policy);
+        row.add_text("live", trial.live);
+        row.add_number("change", Some(trial.change));
+        row.add_text("keeps_guards", trial.keeps);
+        row.add_text("phases", trial.phases);
+        for ((name, _, _), value) in result.baseline.figures.iter().zip(&trial.values) {
             row.add_number(name.clone(), Some(*value));
         }
         row.add_text("recommended", best.is_some() && answer.is_recommended());

@@ -66,12 +66,12 @@ pub(super) fn simulate_first(
         .with_stop(ground.stop)
         .with_progress(&|jobs| progress.add_done(jobs))
         .run(&mut ended_jobs);
-    let Some(measured) = measurement.map_err(|e| CommandFailure::experiment_error(policy.text(), e))? else {
+    let Some(outcome) = measurement.map_err(|e| CommandFailure::experiment_error(policy.text(), e))? else {
         return Ok(None);
     };
-    let mean_queue = mean_waiting_jobs(&input.workload, &measured.report);
-    let most_waiting = measured.report.queue.as_ref().map_or(u64::MAX, |queue| queue.arriving.max_waiting_jobs);
-    let rows = measured.report.jobs.unwrap_or_default();
+    let mean_queue = mean_waiting_jobs(&input.workload, &outcome.report);
+    let most_waiting = outcome.report.queue.as_ref().map_or(u64::MAX, |queue| queue.arriving.max_waiting_jobs);
+    let rows = outcome.report.jobs.unwrap_or_default();
     let counted_rows = rows.iter().filter(|row| row.counted && ground.periods.find_period(row.submit).is_some());
     let mut waits: Vec<f64> = counted_rows.map(|row| row.wait().as_f64()).collect();
     waits.sort_unstable_by(f64::total_cmp);
@@ -119,7 +119,7 @@ impl CandidateSimulator for CliBench<'_> {
         let CliBench { ground, input, thresholds, threads, changer } = self;
         let (ground, input) = (*ground, &**input);
         let workload = &input.workload;
-        let uncounted_jobs = workload.circumstances().map(|known| &known.uncounted);
+        let uncounted_jobs = workload.circumstances().map(|circumstances| &circumstances.uncounted);
         let progress = WorkProgress::new(stage, "jobs", Some((specs.len() * workload.len()) as u64));
         progress.set_message(format!(", {} simulations", specs.len()));
         let simulate_trial = |_: usize, AdviseTrial { spec, change }: &AdviseTrial| {

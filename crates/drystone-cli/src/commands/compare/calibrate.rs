@@ -91,7 +91,7 @@ pub(super) fn cheapest_first(estimates: &[f64]) -> Vec<usize> {
 /// Says how long it will take, where that is long.
 pub(super) fn announce_duration(specs: &[PolicySpec], estimates: &[f64], threads: usize) {
     let total_seconds: f64 = estimates.iter().sum();
-    let longest = estimates.iter().fold(0.0_f64, |longest, &one| longest.max(one));
+    let longest = estimates.iter().fold(0.0_f64, |longest, &seconds| longest.max(seconds));
     let wall = longest.max(total_seconds / threads.clamp(1, specs.len().max(1)) as f64);
     if wall < WORTH_SAYING {
         return;

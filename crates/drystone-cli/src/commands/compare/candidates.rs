@@ -62,8 +62,8 @@ pub(super) fn queue_bound(policy: &PolicyMeta) -> Option<(&'static str, u64)> {
 }
 
 /// Says that a policy looked at the first of the waiting jobs only, where more waited.
-pub(crate) fn describe_bound(policy: &PolicyMeta, waited: u64) -> Option<String> {
-    let (name, most) = queue_bound(policy).filter(|(_, most)| waited > *most)?;
+pub(crate) fn describe_bound(policy: &PolicyMeta, waiting_jobs: u64) -> Option<String> {
+    let (name, most) = queue_bound(policy).filter(|(_, most)| waiting_jobs > *most)?;
     let text = &policy.text;
     let unbounded_text = match text.strip_suffix(')') {
         Some(head) => format!("{head},{name}=all)"),
@@ -72,7 +72,7 @@ pub(crate) fn describe_bound(policy: &PolicyMeta, waited: u64) -> Option<String>
     Some(format!(
         "{text} looked at the first {} waiting jobs only, and up to {} waited: {unbounded_text} looks at all of them, however long that takes.",
         format_count(most),
-        format_count(waited)
+        format_count(waiting_jobs)
     ))
 }
 
@@ -104,8 +104,9 @@ mod tests {
 
     #[test]
     fn a_bound_is_told_where_it_counts() {
-        let notes =
-            |text: &str, waited| describe_bound(&PolicyMeta::from_spec(&text.parse().expect("a policy")), waited);
+        let notes = |text: &str, waiting_jobs| {
+            describe_bound(&PolicyMeta::from_spec(&text.parse().expect("a policy")), waiting_jobs)
+        };
         assert_eq!(notes("slack", 100), None);
         assert!(
             notes("slack", 101).is_some_and(|t| t.contains("slack(horizon=all) looks at all")),

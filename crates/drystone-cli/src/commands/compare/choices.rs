@@ -40,11 +40,11 @@ impl<'a> RoleChoices<'a> {
     pub(super) fn from_comparison(
         comparison: &'a Comparison,
         results: &[PolicyResult],
-        asked: bool,
+        has_preemptive: bool,
     ) -> RoleChoices<'a> {
         let choice = |name: &str| {
             let policy_result = results.iter().find(|r| r.policy.text == name);
-            policy_result.is_some_and(|r| !r.policy.clairvoyant && (asked || !r.policy.preemptive))
+            policy_result.is_some_and(|r| !r.policy.clairvoyant && (has_preemptive || !r.policy.preemptive))
         };
         let mut choices = RoleChoices { sound: Vec::new(), apart: Vec::new() };
         for policy in comparison.policies.iter().filter(|p| choice(&p.name)) {
@@ -97,7 +97,7 @@ impl<'a> RoleChoices<'a> {
     }
 
     /// Describes the gain and the cost of the policies shown separately, where they gain anything.
-    pub(super) fn format_sentence(&self, named: usize) -> Option<String> {
+    pub(super) fn format_sentence(&self, name_limit: usize) -> Option<String> {
         let gain = |policy: &ComparedPolicy| {
             [Measure::Wait, Measure::BoundedSlowdown].into_iter().find_map(|measure| {
                 let change_of = find_change(&policy.changes, Metric::Mean(measure))?;
@@ -113,11 +113,11 @@ impl<'a> RoleChoices<'a> {
         if gains.is_empty() {
             return None;
         }
-        let more = match gains.len().saturating_sub(named) {
+        let more = match gains.len().saturating_sub(name_limit) {
             0 => String::new(),
             n => format!(" and {n} more"),
         };
-        let gains: Vec<String> = gains.into_iter().take(named).collect();
+        let gains: Vec<String> = gains.into_iter().take(name_limit).collect();
         Some(format!("Not recommended despite a lower mean: {}{more}.", gains.join(", ")))
     }
 }
@@ -136,7 +136,7 @@ fn find_lowest<'a: 'b, 'b>(
 
 /// Returns whether a policy is clearly better by the mean for which another one is recommended, and
 /// no higher by the other mean. The first of [`MEANS`] by which it is clearly better recommends it.
-pub(super) fn keeps_the_gain(own: &[MetricChange], recommended: &[MetricChange]) -> bool {
+pub(super) fn keeps_the_gain(own: &[MetricChange], reference: &[MetricChange]) -> bool {
     let is_better = |changes: &[MetricChange], measure| {
         find_change(changes, Metric::Mean(measure)).is_some_and(|change| change.verdict == MetricVerdict::Better)
     };
@@ -145,7 +145,7 @@ pub(super) fn keeps_the_gain(own: &[MetricChange], recommended: &[MetricChange])
             .and_then(|change| change.relative)
             .is_some_and(|relative| relative > 0.0)
     };
-    let gain = MEANS.into_iter().find(|&measure| is_better(recommended, measure));
+    let gain = MEANS.into_iter().find(|&measure| is_better(reference, measure));
     gain.is_some_and(|measure| is_better(own, measure)) && !MEANS.into_iter().any(is_higher)
 }
 
@@ -262,12 +262,12 @@ mod tests {
     #[test]
     fn what_is_better_by_both_means_goes_first() {
         use MetricVerdict::{Better, Unclear, Worse};
-        let both = policy("both", (-0.1, Better), (-0.2, Better));
+        let twofold = policy("both", (-0.1, Better), (-0.2, Better));
         let slowdown = policy("slowdown", (-0.05, Unclear), (-0.5, Better));
         let wait = policy("wait", (-0.3, Better), (-0.05, Unclear));
         let higher = policy("higher", (0.02, Unclear), (-0.6, Better));
         let worse = policy("worse", (0.2, Worse), (-0.7, Better));
-        assert_eq!(recommended(&[&slowdown, &wait, &both, &higher, &worse]).as_deref(), Some("both"));
+        assert_eq!(recommended(&[&slowdown, &wait, &twofold, &higher, &worse]).as_deref(), Some("both"));
         assert_eq!(recommended(&[&wait, &slowdown, &higher]).as_deref(), Some("slowdown"));
         assert_eq!(recommended(&[&wait, &higher]).as_deref(), Some("wait"));
         assert_eq!(recommended(&[&higher, &worse]), None);
@@ -278,13 +278,13 @@ mod tests {
     #[test]
     fn what_is_safer_keeps_the_gain() {
         use MetricVerdict::{Better, Unclear, Worse};
-        let chosen = policy("chosen", (-0.2, Better), (-0.3, Better));
+        let choice = policy("chosen", (-0.2, Better), (-0.3, Better));
         let less = policy("less", (-0.1, Better), (-0.2, Better));
         let unclear = policy("unclear", (-0.15, Unclear), (-0.25, Better));
-        assert!(keeps_the_gain(&less.changes, &chosen.changes));
-        assert!(!keeps_the_gain(&unclear.changes, &chosen.changes));
+        assert!(keeps_the_gain(&less.changes, &choice.changes));
+        assert!(!keeps_the_gain(&unclear.changes, &choice.changes));
         let waits = policy("waits", (-0.1, Better), (-0.05, Unclear));
-        assert!(keeps_the_gain(&waits.changes, &chosen.changes));
+        assert!(keeps_the_gain(&waits.changes, &choice.changes));
         // Of a policy that is recommended for less bounded slowdown, that is the gain.
         assert!(keeps_the_gain(&less.changes, &unclear.changes));
         assert!(!keeps_the_gain(&waits.changes, &unclear.changes));

@@ -41,12 +41,12 @@ const MORE: [OfCategory; 4] = [
 const AT_LOADS: [OfCategory; 2] = [USUAL[1], MORE[0]];
 
 pub(super) fn ratios_to_baseline(
-    done: &FinishedPolicies,
+    simulations: &FinishedPolicies,
     baseline: &str,
     batch: usize,
 ) -> Vec<(String, SlowdownRatios)> {
-    let runs = done.specs.iter().zip(&done.watched);
-    let rows: Vec<_> = runs.map(|(spec, watched)| (spec.text(), watched.measured.report.jobs.as_deref())).collect();
+    let runs = simulations.specs.iter().zip(&simulations.watched);
+    let rows: Vec<_> = runs.map(|(spec, policy)| (spec.text(), policy.measured.report.jobs.as_deref())).collect();
     let Some(base) = rows.iter().find(|(name, _)| *name == baseline).and_then(|(_, jobs)| *jobs) else {
         return Vec::new();
     };
@@ -76,7 +76,11 @@ pub(super) fn slowdown_ratios(result: &CompareResult, document: &mut Document) {
 }
 
 fn displayed_name(result: &CompareResult, policy: &str) -> String {
-    let policy_name = result.results.iter().find(|one| one.policy.text == policy).map(|one| one.table_label());
+    let policy_name = result
+        .results
+        .iter()
+        .find(|policy_result| policy_result.policy.text == policy)
+        .map(|policy_result| policy_result.table_label());
     policy_name.unwrap_or_else(|| policy.to_string())
 }
 
@@ -110,8 +114,8 @@ fn plain_ratios(result: &CompareResult, document: &mut Document) {
 
 /// Starts later than first reserved.
 pub(super) fn append_delays(result: &CompareResult, document: &mut Document) {
-    let of = |one: &drystone_report::PolicyResult| {
-        one.report.predictability.as_ref().is_some_and(|p| p.reservation_rate.is_some())
+    let of = |policy_result: &drystone_report::PolicyResult| {
+        policy_result.report.predictability.as_ref().is_some_and(|p| p.reservation_rate.is_some())
     };
     if !result.results.iter().any(of) {
         return;
@@ -130,10 +134,10 @@ pub(super) fn append_delays(result: &CompareResult, document: &mut Document) {
         "median",
         "deviation",
     ]);
-    for one in &result.results {
-        let Some(p) = &one.report.predictability else { continue };
+    for policy_result in &result.results {
+        let Some(p) = &policy_result.report.predictability else { continue };
         table.add_row(vec![
-            one.table_label().into(),
+            policy_result.table_label().into(),
             format_percent(p.reservation_rate, 1).into(),
             format_minutes(p.difference.mean).into(),
             format_minutes(p.difference.deviation).into(),
@@ -152,12 +156,12 @@ pub(super) fn append_delays(result: &CompareResult, document: &mut Document) {
 /// One table per scheme and measure: categories down, policies across.
 pub(super) fn append_categories(result: &CompareResult, document: &mut Document) {
     let Some(first) = result.results.first() else { return };
-    for (at, categorised) in first.report.categories.iter().enumerate() {
+    for (at, breakdown) in first.report.categories.iter().enumerate() {
         let category_results: Vec<&Categorised> =
             result.results.iter().filter_map(|r| r.report.categories.get(at)).collect();
         let more = if result.whole { &MORE[..] } else { &[] };
         for measure in default_measures(result).iter().chain(more) {
-            document.add_heading(format!("By {}: {}", categorised.scheme.name(), measure.1));
+            document.add_heading(format!("By {}: {}", breakdown.scheme.name(), measure.1));
             let names = result.results.iter().map(|r| r.policy.text.as_str());
             let mut table = DocumentTable::new(["category", "jobs"].into_iter().chain(names));
             for row in category_rows(&category_results, *measure) {
@@ -172,20 +176,23 @@ pub(super) fn append_categories(result: &CompareResult, document: &mut Document)
 }
 
 /// The slowdown ratio R of each category against the baseline, where there are others.
-fn category_ratios(result: &CompareResult, all: &[&Categorised], document: &mut Document) {
-    let at = result.results.iter().position(|one| one.policy.text == result.baseline);
-    let Some(base) = at.and_then(|at| all.get(at)).filter(|_| all.len() > 1) else { return };
+fn category_ratios(result: &CompareResult, breakdowns: &[&Categorised], document: &mut Document) {
+    let at = result.results.iter().position(|policy_result| policy_result.policy.text == result.baseline);
+    let Some(base) = at.and_then(|at| breakdowns.get(at)).filter(|_| breakdowns.len() > 1) else { return };
     document.add_heading(format!("By {}: ratio of slowdowns against {}", base.scheme.name(), result.baseline));
-    let other_results = || result.results.iter().zip(all).filter(|(one, _)| one.policy.text != result.baseline);
-    let mut table =
-        DocumentTable::new(["category", "jobs"].into_iter().chain(other_results().map(|(one, _)| &*one.policy.text)));
+    let other_results = || {
+        result.results.iter().zip(breakdowns).filter(|(policy_result, _)| policy_result.policy.text != result.baseline)
+    };
+    let mut table = DocumentTable::new(
+        ["category", "jobs"].into_iter().chain(other_results().map(|(policy_result, _)| &*policy_result.policy.text)),
+    );
     let mean = |of: &Categorised, key: i64| of.get(key).and_then(|c| c.measures.get(Measure::Slowdown).mean);
     for category in &base.categories {
         let single = mean(base, category.key);
         let mut row: Vec<TableValue> =
             vec![category.name.as_str().into(), format_count(category.measures.wait.count).into()];
         row.extend(other_results().map(|(_, of)| {
-            let ratio = single.zip(mean(of, category.key)).and_then(|(single, other)| slowdown_ratio(single, other));
+            let ratio = single.zip(mean(of, category.key)).and_then(|(single, value)| slowdown_ratio(single, value));
             TableValue::from(fixed_or(ratio, 3))
         }));
         table.add_row(row);
@@ -198,9 +205,9 @@ pub(super) fn at_loads(result: &CompareResult, document: &mut Document) {
     let mut factors: Vec<f64> = result.loads.iter().map(|point| point.factor).collect();
     factors.dedup();
     let Some(first) = result.loads.first() else { return };
-    for (at, categorised) in first.categories.iter().enumerate() {
+    for (at, breakdown) in first.categories.iter().enumerate() {
         for measure in AT_LOADS {
-            document.add_heading(format!("At other loads, by {}: {}", categorised.scheme.name(), measure.1));
+            document.add_heading(format!("At other loads, by {}: {}", breakdown.scheme.name(), measure.1));
             let names = result.results.iter().map(|r| r.policy.text.as_str());
             let mut table =
                 DocumentTable::new(["factor", "category", "jobs"].into_iter().chain(names)).with_text_columns(&[1]);
@@ -217,20 +224,20 @@ pub(super) fn at_loads(result: &CompareResult, document: &mut Document) {
 }
 
 /// Rows of one measure: name, jobs, and a value per policy.
-fn category_rows(all: &[&Categorised], (measure, _, value, scale): OfCategory) -> Vec<Vec<TableValue>> {
+fn category_rows(breakdowns: &[&Categorised], (measure, _, value, scale): OfCategory) -> Vec<Vec<TableValue>> {
     // Trimming may leave a category to one policy and not to another.
     let mut categories: Vec<(i64, &str)> =
-        all.iter().flat_map(|c| &c.categories).map(|c| (c.key, c.name.as_str())).collect();
+        breakdowns.iter().flat_map(|c| &c.categories).map(|c| (c.key, c.name.as_str())).collect();
     categories.sort_unstable();
     categories.dedup();
     let digits = if scale > 1.0 { 1 } else { 2 };
     let row = |(key, name): (i64, &str)| {
-        let jobs = all.iter().find_map(|c| c.get(key)).map_or(0, |c| c.measures.get(measure).count);
+        let jobs = breakdowns.iter().find_map(|c| c.get(key)).map_or(0, |c| c.measures.get(measure).count);
         let of = |c: &&Categorised| {
             let value = c.get(key).and_then(|c| value(c.measures.get(measure)));
             TableValue::from(fixed_or(value.map(|v| v / scale), digits))
         };
-        [vec![name.into(), format_count(jobs).into()], all.iter().map(of).collect()].concat()
+        [vec![name.into(), format_count(jobs).into()], breakdowns.iter().map(of).collect()].concat()
     };
     categories.into_iter().map(row).collect()
 }

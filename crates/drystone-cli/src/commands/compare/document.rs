@@ -22,17 +22,17 @@ pub(super) fn render_document(result: &CompareResult) -> Document {
     let mut document = Document::default();
     document.add_heading(result.workload.format_line());
     let mut facts = report::determined_facts(&result.workload, &result.experiment);
-    if let Some(counted) = result.describe_counted_jobs() {
-        facts.push(("jobs that count".to_string(), counted));
+    if let Some(job_count) = result.describe_counted_jobs() {
+        facts.push(("jobs that count".to_string(), job_count));
     }
-    if let Some(recorded) = &result.recorded
+    if let Some(waits) = &result.recorded
         && let Some(baseline) = result.results.iter().find(|r| r.policy.text == result.baseline)
     {
-        facts.push(("waits in the log".to_string(), recorded.format_fact(&result.baseline, &baseline.report)));
+        facts.push(("waits in the log".to_string(), waits.format_fact(&result.baseline, &baseline.report)));
     }
     document.add_facts(facts);
     let of = |standing: FigureSection| -> Vec<&PolicyResult> {
-        result.results.iter().filter(|one| result.figure_section(one) == standing).collect()
+        result.results.iter().filter(|policy_result| result.figure_section(policy_result) == standing).collect()
     };
     document.add_table(figure_table(result, &of(FigureSection::Choice)));
     for (standing, heading) in [
@@ -120,9 +120,9 @@ pub(super) fn asked_for(result: &CompareResult, document: &mut Document) {
     if let Some(bracket) = result.headroom.as_ref().filter(|_| !result.whole) {
         document.add_heading("Mean wait that a better schedule would save");
         let mut table = DocumentTable::new(["policy", "found saves", "at most"]);
-        for one in &result.results {
-            let mut row: Vec<TableValue> = vec![one.table_label().into()];
-            row.extend(bracket.table_columns(&one.policy.text).map(TableValue::from));
+        for policy_result in &result.results {
+            let mut row: Vec<TableValue> = vec![policy_result.table_label().into()];
+            row.extend(bracket.table_columns(&policy_result.policy.text).map(TableValue::from));
             table.add_row(row);
         }
         document.add_table(table);
@@ -139,17 +139,17 @@ pub(super) fn asked_for(result: &CompareResult, document: &mut Document) {
 /// The use of each resource beyond processors under each policy; `None` where there is none.
 fn resource_table(result: &CompareResult) -> Option<DocumentTable> {
     // A resource of the machine that no job asks for says nothing about policies.
-    let has_jobs = |used: &&ResourceUse| used.jobs > 0;
+    let has_jobs = |usage: &&ResourceUse| usage.jobs > 0;
     let first: Vec<&ResourceUse> = result.results.first()?.report.resources.iter().filter(has_jobs).collect();
-    let heads = first.iter().map(|one| {
-        let most = if one.average.is_some() { " at most" } else { "" };
-        format!("{} of {}{most}", one.name, one.unit.format_amount(one.total))
+    let heads = first.iter().map(|usage| {
+        let most = if usage.average.is_some() { " at most" } else { "" };
+        format!("{} of {}{most}", usage.name, usage.unit.format_amount(usage.total))
     });
     let mut table = DocumentTable::new(std::iter::once("policy".to_string()).chain(heads));
-    for one in &result.results {
-        let mut row: Vec<TableValue> = vec![one.table_label().into()];
-        let resource_uses = one.report.resources.iter().filter(has_jobs);
-        row.extend(resource_uses.map(|used| TableValue::from(format_percent(used.utilisation, 1))));
+    for policy_result in &result.results {
+        let mut row: Vec<TableValue> = vec![policy_result.table_label().into()];
+        let resource_uses = policy_result.report.resources.iter().filter(has_jobs);
+        row.extend(resource_uses.map(|usage| TableValue::from(format_percent(usage.utilisation, 1))));
         table.add_row(row);
     }
     (!first.is_empty()).then_some(table)
@@ -158,15 +158,15 @@ fn resource_table(result: &CompareResult) -> Option<DocumentTable> {
 /// Simulated jobs per second.
 fn speed_table(result: &CompareResult) -> DocumentTable {
     let mut table = DocumentTable::new(["policy", "jobs/s"]);
-    for one in &result.results {
-        let jobs = one.timing.map_or_else(|| NONE.to_string(), |timing| format_speed(timing.jobs_per_second));
-        table.add_row(vec![one.table_label().into(), jobs.into()]);
+    for policy_result in &result.results {
+        let jobs = policy_result.timing.map_or_else(|| NONE.to_string(), |timing| format_speed(timing.jobs_per_second));
+        table.add_row(vec![policy_result.table_label().into(), jobs.into()]);
     }
     table
 }
 
 /// The figures of every policy, the best of each column set off.
-fn figure_table(result: &CompareResult, shown: &[&PolicyResult]) -> DocumentTable {
+fn figure_table(result: &CompareResult, policy_results: &[&PolicyResult]) -> DocumentTable {
     let has_timing = result.results.iter().any(|r| r.timing.is_some());
     let overview = columns::study_columns(result.study());
     let (mut heads, beside) = columns::table_heads(&["policy"], &overview);
@@ -178,14 +178,14 @@ fn figure_table(result: &CompareResult, shown: &[&PolicyResult]) -> DocumentTabl
         heads.push("jobs/s");
     }
     let mut table = DocumentTable::new(heads).with_beside_columns(&beside);
-    for one in shown {
-        let mut row: Vec<TableValue> = vec![one.table_label().into()];
-        row.extend(overview.iter().map(|column| figure_value(shown, one, column)));
-        row.push(format_percent(Metric::Utilisation.value_of(&one.report), 1).into());
+    for policy_result in policy_results {
+        let mut row: Vec<TableValue> = vec![policy_result.table_label().into()];
+        row.extend(overview.iter().map(|column| figure_value(policy_results, policy_result, column)));
+        row.push(format_percent(Metric::Utilisation.value_of(&policy_result.report), 1).into());
         if let Some(bracket) = &result.headroom {
-            row.extend(bracket.table_columns(&one.policy.text).map(TableValue::from));
+            row.extend(bracket.table_columns(&policy_result.policy.text).map(TableValue::from));
         }
-        if let Some(timing) = one.timing {
+        if let Some(timing) = policy_result.timing {
             row.push(format_speed(timing.jobs_per_second).into());
         }
         table.add_row(row);
@@ -194,9 +194,9 @@ fn figure_table(result: &CompareResult, shown: &[&PolicyResult]) -> DocumentTabl
 }
 
 /// A value of a policy, set off where it is the best of its column.
-fn figure_value(shown: &[&PolicyResult], one: &PolicyResult, column: &TextColumn) -> TableValue {
-    let value = column.metric.value_of(&one.report);
-    let values = shown.iter().filter_map(|r| column.metric.value_of(&r.report));
+fn figure_value(policy_results: &[&PolicyResult], policy_result: &PolicyResult, column: &TextColumn) -> TableValue {
+    let value = column.metric.value_of(&policy_result.report);
+    let values = policy_results.iter().filter_map(|r| column.metric.value_of(&r.report));
     let is_best = column.best && value == Some(values.fold(f64::INFINITY, f64::min));
     TableValue::toned_text((column.show)(value), if is_best { Tone::Strong } else { Tone::Plain })
 }

@@ -19,7 +19,7 @@ use std::time::Duration;
 /// have no place in it.
 pub(super) fn find_bracket(
     bench: &CompareInputs<'_>,
-    done: &FinishedPolicies,
+    runs: &FinishedPolicies,
     baseline: &str,
 ) -> Result<Option<Bracket>, CommandFailure> {
     let Some(time) = bench.args.headroom else { return Ok(None) };
@@ -29,24 +29,24 @@ pub(super) fn find_bracket(
             "--headroom brackets one machine, and the site has several pools; SITE#POOL names one",
         ));
     }
-    let schedules: Vec<(&str, &[JobRow])> = done
+    let schedules: Vec<(&str, &[JobRow])> = runs
         .specs
         .iter()
-        .zip(&done.watched)
-        .map(|(spec, watched)| (spec.text(), watched.measured.report.jobs.as_deref().unwrap_or_default()))
+        .zip(&runs.watched)
+        .map(|(spec, run)| (spec.text(), run.measured.report.jobs.as_deref().unwrap_or_default()))
         .collect();
     let Some(&(_, first)) = schedules.iter().find(|(policy, _)| *policy == baseline) else { return Ok(None) };
     let real = (bench.outages, bench.args.common.real.feedback);
     let measured_jobs = (DelayMeasure::Wait, input.job_selection(&bench.args.common));
     let case = HeadroomCase::from_rows(&input.workload, first, real, measured_jobs)
-        .map_err(|refused| CommandFailure::usage_error(format_args!("--headroom: {refused}")))?;
+        .map_err(|problem| CommandFailure::usage_error(format_args!("--headroom: {problem}")))?;
     let other_policies: Vec<(String, usize)> = schedules
         .iter()
         .map(|&(policy, rows)| (policy.to_string(), case.count_differing(rows)))
-        .filter(|(_, others)| *others > 0)
+        .filter(|(_, count)| *count > 0)
         .collect();
     say_others(&other_policies);
-    let fits = |policy: &str| !other_policies.iter().any(|(other, _)| other == policy);
+    let fits = |policy: &str| !other_policies.iter().any(|(name, _)| name == policy);
     let further = simulate_beginnings(bench, &schedules)?;
     let beside = schedules.iter().filter(|(policy, _)| fits(policy));
     let further = further.iter().filter(|(_, rows)| case.count_differing(rows) == 0);
@@ -54,21 +54,21 @@ pub(super) fn find_bracket(
         .map(|&(policy, rows)| BracketSchedule { policy, rows, shown: true })
         .chain(further.map(|(spec, rows)| BracketSchedule { policy: spec.text(), rows, shown: false }))
         .collect();
-    let how = Seek {
+    let seek = Seek {
         grids: Grid::Quarter.grid_steps(),
         limit: (time > Span::ZERO).then(|| TimeLimit::Time(Duration::from_secs(time.0.unsigned_abs()))),
         seed: bench.args.common.seed,
         threads: bench.thread_count(),
         stop: bench.stop,
     };
-    Ok(Some(seek_bracket(&case, &simulated_schedules, &how)?.bracket))
+    Ok(Some(seek_bracket(&case, &simulated_schedules, &seek)?.bracket))
 }
 
 /// Simulates the further starting points of the search, as `drystone headroom` does, but for those
 /// that are compared anyway. Cancelled ones are left out.
 fn simulate_beginnings(
     bench: &CompareInputs<'_>,
-    all: &[(&str, &[JobRow])],
+    schedules: &[(&str, &[JobRow])],
 ) -> Result<Vec<(PolicySpec, Vec<JobRow>)>, CommandFailure> {
     let (input, common) = (bench.input, &bench.args.common);
     let mut specs = Vec::new();
@@ -76,7 +76,9 @@ fn simulate_beginnings(
         // The comparison does not depend on them: one without a form here is no starting point.
         let Ok(spec) = input::in_study(&spec, common.log.study) else { continue };
         let spec = input.localised_policy(&spec)?;
-        if input.check_fit(std::iter::once(&spec)).is_ok() && !all.iter().any(|(policy, _)| *policy == spec.text()) {
+        if input.check_fit(std::iter::once(&spec)).is_ok()
+            && !schedules.iter().any(|(policy, _)| *policy == spec.text())
+        {
             specs.push(spec);
         }
     }
@@ -89,7 +91,7 @@ fn simulate_beginnings(
             .with_metrics(config)
             .with_stop(bench.stop);
         let measurement = simulation.run(&mut ()).map_err(|e| CommandFailure::experiment_error(spec.text(), e))?;
-        Ok(measurement.map(|mut measured| (spec, measured.report.take_schedule().unwrap_or_default())))
+        Ok(measurement.map(|mut run| (spec, run.report.take_schedule().unwrap_or_default())))
     };
     let ran: Result<Vec<_>, CommandFailure> =
         parallel::map(specs, bench.thread_count(), simulate_spec).into_iter().collect();

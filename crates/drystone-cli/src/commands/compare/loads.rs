@@ -23,7 +23,7 @@ pub(super) fn load_points(
     bench: &CompareInputs<'_>,
     workload: &Workload,
     specs: &[PolicySpec],
-    known: &[&Report],
+    reports: &[&Report],
 ) -> Result<Loads, CommandFailure> {
     let bench = CompareInputs { detailed: false, ..*bench };
     let mut factors: Vec<LoadFactor> = bench.args.loads.clone();
@@ -44,7 +44,7 @@ pub(super) fn load_points(
             });
         };
         if factor.as_f64() == 1.0 {
-            specs.iter().zip(known).for_each(|(spec, report)| add(spec, workload.offered_load(), report));
+            specs.iter().zip(reports).for_each(|(spec, report)| add(spec, workload.offered_load(), report));
             continue;
         }
         let scaled_workload = scale_load(workload.clone(), factor).map_err(CommandFailure::usage_error)?;
@@ -54,9 +54,9 @@ pub(super) fn load_points(
         let results = bench.simulate_all(&scaled_workload, parts.as_slice(), specs, &[], None)?;
         let results: Option<Vec<WatchedPolicy>> = results.into_iter().collect();
         match results {
-            Some(all) => specs
+            Some(runs) => specs
                 .iter()
-                .zip(&all)
+                .zip(&runs)
                 .for_each(|(spec, s)| add(spec, scaled_workload.offered_load(), &s.measured.report)),
             None => left_out.push(factor),
         }
@@ -68,14 +68,14 @@ pub(super) fn load_points(
 /// random failures and checkpoints are those of the scaled workload.
 fn outages_at(
     bench: &CompareInputs<'_>,
-    scaled: &Workload,
+    scaled_workload: &Workload,
     factor: LoadFactor,
 ) -> Result<(Outages, Platform), CommandFailure> {
     let mut recorded_outages = bench.recorded_outages.list().to_vec();
     scale_outages(&mut recorded_outages, factor);
-    let outages = Outages::new(scaled.machine(), recorded_outages)
+    let outages = Outages::new(scaled_workload.machine(), recorded_outages)
         .map_err(|error| CommandFailure::usage_error(format_args!("--outages at the load factor {factor}: {error}")))?;
     let mut files = PolicyFiles { platform: bench.platform, outages, ..PolicyFiles::default() };
-    files.add_failures(&bench.args.common.failure, scaled, &mut ExperimentMeta::default())?;
+    files.add_failures(&bench.args.common.failure, scaled_workload, &mut ExperimentMeta::default())?;
     Ok((files.outages, files.platform))
 }

@@ -96,8 +96,8 @@ pub(crate) fn run_compare(args: &CompareArgs) -> CommandOutcome {
         CompareQuestion { input: &input, parts: parts.as_slice(), specs, recorded: recorded_waits, experiment };
     // What is left to do is soon done, and a second interrupt ends it at once.
     let Some(answer) = build_answer(&bench, question, interrupt::stop_at_once)? else {
-        let why = if interrupt::time_is_up() { "time was up" } else { "interrupted" };
-        message::print_note(&format!("{why} before the baseline was done"));
+        let reason = if interrupt::time_is_up() { "time was up" } else { "interrupted" };
+        message::print_note(&format!("{reason} before the baseline was done"));
         return Ok(if interrupt::time_is_up() { DONE } else { interrupt::exit_code() });
     };
     let CompareAnswer { mut result, interrupted, lacks_parts } = answer;
@@ -132,24 +132,24 @@ struct CompareAnswer {
 fn build_answer(
     bench: &CompareInputs<'_>,
     question: CompareQuestion<'_>,
-    stopped: impl Fn() -> bool,
+    is_over: impl Fn() -> bool,
 ) -> Result<Option<CompareAnswer>, CommandFailure> {
     let CompareQuestion { input, parts, specs, recorded, experiment } = question;
     let args = bench.args;
-    let Some(mut done) = bench.simulate_policies(&input.workload, parts, specs)? else { return Ok(None) };
-    let baseline = policies::baseline_text(args, &done.specs)?;
-    let (left_out, too_long) = (std::mem::take(&mut done.left_out), std::mem::take(&mut done.too_long));
+    let Some(mut simulations) = bench.simulate_policies(&input.workload, parts, specs)? else { return Ok(None) };
+    let baseline = policies::baseline_text(args, &simulations.specs)?;
+    let (left_out, too_long) = (std::mem::take(&mut simulations.left_out), std::mem::take(&mut simulations.too_long));
     if !bench.has_named_policies() {
-        done.merge_equals(&baseline);
+        simulations.merge_equals(&baseline);
     }
-    let specs = done.specs.clone();
-    let headroom = headroom::find_bracket(bench, &done, &baseline)?;
-    let replay = replay_distance(input, &done, &baseline);
+    let specs = simulations.specs.clone();
+    let headroom = headroom::find_bracket(bench, &simulations, &baseline)?;
+    let replay = replay_distance(input, &simulations, &baseline);
     let held_waits = HeldWaits::measure_waits(input, (bench.outages, args.common.real.feedback), bench.stop)?;
     let path = args.common.source.path().map_or_else(|| "SITE".to_string(), |path| path.display().to_string());
-    let timings: Vec<Timing> = done.watched.iter().map(|w| Timing::from_experiment(&w.measured)).collect();
-    let ratios = classes::ratios_to_baseline(&done, &baseline, args.batch as usize);
-    let results = policy_results(bench, done, &baseline, &timings);
+    let timings: Vec<Timing> = simulations.watched.iter().map(|w| Timing::from_experiment(&w.measured)).collect();
+    let ratios = classes::ratios_to_baseline(&simulations, &baseline, args.batch as usize);
+    let results = policy_results(bench, simulations, &baseline, &timings);
     results.first().into_iter().for_each(|first| report::warn_if_none_counts(&first.report));
     let mut comparison = compare_results(args, &results, &baseline)?;
     replay.iter().for_each(|replay| replay.restrain_claims(&mut comparison));
@@ -160,7 +160,7 @@ fn build_answer(
         SimulatedPolicies { input, specs: &specs, comparison: &comparison, results: &results, replay: replay.as_ref() };
     let readings = readings::simulate_readings(bench, simulated_policies)?;
     // What is left takes no time worth an orderly stop.
-    let is_stopped = stopped();
+    let is_stopped = is_over();
     let is_interrupted = is_stopped && !interrupt::time_is_up();
     let lacks_parts = is_interrupted && !(left_out.is_empty() && loads_left_out.is_empty());
     let workload = input.workload_meta();
@@ -171,7 +171,7 @@ fn build_answer(
         suspension_is_free: experiment.platform.is_none(),
         readings: readings.as_ref(),
         recorded,
-        held: held_waits.as_ref().and_then(|held| held.format_sentence(&path)),
+        held: held_waits.as_ref().and_then(|waits| waits.format_sentence(&path)),
         replay: replay.as_ref(),
         headroom: headroom.as_ref(),
         too_long: &too_long,
@@ -340,20 +340,20 @@ fn read_files(
     Ok(files)
 }
 
-fn replay_distance(input: &WorkloadInput, done: &FinishedPolicies, baseline: &str) -> Option<JobReplay> {
+fn replay_distance(input: &WorkloadInput, simulations: &FinishedPolicies, baseline: &str) -> Option<JobReplay> {
     let site = input.site.as_ref().filter(|site| !site.plain)?;
-    let at = done.specs.iter().position(|spec| spec.text() == baseline)?;
-    JobReplay::from_rows(site, baseline, done.watched[at].measured.report.jobs.as_deref()?)
+    let at = simulations.specs.iter().position(|spec| spec.text() == baseline)?;
+    JobReplay::from_rows(site, baseline, simulations.watched[at].measured.report.jobs.as_deref()?)
 }
 
 fn policy_results(
     bench: &CompareInputs<'_>,
-    mut done: FinishedPolicies,
+    mut simulations: FinishedPolicies,
     baseline: &str,
     timings: &[Timing],
 ) -> Vec<PolicyResult> {
-    let mut details = bench.plot_details(&mut done, baseline).into_iter();
-    let mut equals = std::mem::take(&mut done.equals).into_iter();
+    let mut details = bench.plot_details(&mut simulations, baseline).into_iter();
+    let mut equals = std::mem::take(&mut simulations.equals).into_iter();
     let is_timed = bench.args.common.timing;
     let to_result =
         |((spec, WatchedPolicy { measured, .. }), timing): ((&PolicySpec, WatchedPolicy), &Timing)| PolicyResult {
@@ -365,7 +365,7 @@ fn policy_results(
             details: details.next(),
             timing: is_timed.then_some(*timing),
         };
-    done.specs.iter().zip(done.watched).zip(timings).map(to_result).collect()
+    simulations.specs.iter().zip(simulations.watched).zip(timings).map(to_result).collect()
 }
 
 fn compare_results(args: &CompareArgs, results: &[PolicyResult], baseline: &str) -> Result<Comparison, CommandFailure> {
@@ -395,29 +395,31 @@ struct VerdictParts<'a> {
 impl VerdictParts<'_> {
     /// The verdict: first whether there is anything to decide, last what is missing.
     fn verdict_sentences(&self, comparison: &Comparison, results: &[PolicyResult]) -> Vec<String> {
-        let mut all: Vec<String> = self.held.iter().map(|held| format!("{held}.")).collect();
-        all.extend(self.undecidable_reason(comparison, results));
-        all.extend(self.modelled.clone());
-        all.extend(self.describe_distance(comparison, results));
-        all.extend(self.replay.map(JobReplay::format_sentence));
-        all.extend(verdict::verdict_sentences(comparison, results, self.asked, verdict::WHOLE));
+        let mut sentences: Vec<String> = self.held.iter().map(|waits| format!("{waits}.")).collect();
+        sentences.extend(self.undecidable_reason(comparison, results));
+        sentences.extend(self.modelled.clone());
+        sentences.extend(self.describe_distance(comparison, results));
+        sentences.extend(self.replay.map(JobReplay::format_sentence));
+        sentences.extend(verdict::verdict_sentences(comparison, results, self.asked, verdict::WHOLE));
         for policy in self.leading_policies(comparison, results) {
-            all.extend(verdict::who_pays(comparison, results, policy, verdict::WHOLE));
+            sentences.extend(verdict::who_pays(comparison, results, policy, verdict::WHOLE));
         }
-        if let Some(chosen) = self.recommended_policy(comparison, results) {
-            all.push(format!(
+        if let Some(policy_result) = self.recommended_policy(comparison, results) {
+            sentences.push(format!(
                 "{} is available as {}.",
-                chosen.policy.text,
-                words::describe_availability(&chosen.policy)
+                policy_result.policy.text,
+                words::describe_availability(&policy_result.policy)
             ));
         }
-        all.extend(self.readings.into_iter().flat_map(Readings::format_sentences));
-        all.extend(verdict::describe_suspension(results, self.suspension_is_free, self.asked));
-        all.extend(bounded_policies(results));
-        all.extend(self.headroom.and_then(|bracket| bracket_remark(bracket, DelayMeasure::Wait, &comparison.baseline)));
-        all.extend(verdict::not_tried(self.too_long));
-        all.extend(self.left_out());
-        all
+        sentences.extend(self.readings.into_iter().flat_map(Readings::format_sentences));
+        sentences.extend(verdict::describe_suspension(results, self.suspension_is_free, self.asked));
+        sentences.extend(bounded_policies(results));
+        sentences.extend(
+            self.headroom.and_then(|bracket| bracket_remark(bracket, DelayMeasure::Wait, &comparison.baseline)),
+        );
+        sentences.extend(verdict::not_tried(self.too_long));
+        sentences.extend(self.left_out());
+        sentences
     }
 
     fn undecidable_reason(&self, comparison: &Comparison, results: &[PolicyResult]) -> Option<String> {
@@ -432,8 +434,9 @@ impl VerdictParts<'_> {
         let by = [Measure::BoundedSlowdown, Measure::Wait].map(|measure| choices.clearly_best(measure));
         let mut names: Vec<&str> = Vec::new();
         for name in by.into_iter().flatten().map(|(policy, _)| policy) {
-            let leader_name = comparison.policies.iter().map(|p| p.name.as_str()).find(|known| *known == name);
-            names.extend(leader_name.filter(|known| !names.contains(known)));
+            let leader_name =
+                comparison.policies.iter().map(|p| p.name.as_str()).find(|policy_name| *policy_name == name);
+            names.extend(leader_name.filter(|policy_name| !names.contains(policy_name)));
         }
         names
     }
@@ -459,7 +462,7 @@ impl VerdictParts<'_> {
     }
 
     fn say_what_is_missing(&self) {
-        self.left_out().into_iter().for_each(|told| message::print_note(&told));
+        self.left_out().into_iter().for_each(|sentence| message::print_note(&sentence));
     }
 
     fn open_questions(&self, comparison: &Comparison, results: &[PolicyResult]) -> Vec<String> {

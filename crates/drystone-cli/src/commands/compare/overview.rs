@@ -29,13 +29,15 @@ pub(super) fn render_overview(result: &CompareResult) -> Document {
     let result_count = result.results.len();
     let sizes = (LEAST_ROWS.min(result_count)..=result_count).rev();
     let cautions = list_cautions(result);
-    let with = |rows: usize, told: usize| render_document(result, rows, &cautions[..told], cautions.len() - told);
+    let with = |rows: usize, caution_count: usize| {
+        render_document(result, rows, &cautions[..caution_count], cautions.len() - caution_count)
+    };
     let fits = |document: &Document| document.count_lines(Some(COLUMNS)) <= LINES;
     let caution_counts = (1..=cautions.len()).rev().chain([0]);
     // Rows make room for the first caution, later cautions make room for rows.
     let mut document = sizes
-        .flat_map(|rows| caution_counts.clone().map(move |told| (rows, told)))
-        .map(|(rows, told)| with(rows, told))
+        .flat_map(|rows| caution_counts.clone().map(move |caution_count| (rows, caution_count)))
+        .map(|(rows, caution_count)| with(rows, caution_count))
         .find(fits)
         .unwrap_or_else(|| with(LEAST_ROWS.min(result_count), 0));
     let mut more = document.clone();
@@ -52,7 +54,7 @@ fn render_document(result: &CompareResult, rows: usize, cautions: &[String], unt
     document.add_heading(workload_heading(result));
     let mut facts: Vec<(String, String)> = Vec::new();
     facts.extend(result.workload.find_setting(WORLD).map(|world| ("World".to_string(), world.to_string())));
-    facts.extend(result.held_back().map(|held| ("Waiting".to_string(), held)));
+    facts.extend(result.held_back().map(|sentence| ("Waiting".to_string(), sentence)));
     facts.extend(decision_lines(result));
     let caution =
         |(at, text): (usize, &String)| (if at == 0 { "Caution".to_string() } else { String::new() }, text.clone());
@@ -90,13 +92,13 @@ fn workload_heading(result: &CompareResult) -> String {
 fn decision_lines(result: &CompareResult) -> Vec<(String, String)> {
     let fact = |name: &str, text: String| (name.to_string(), text);
     let recommendation = result.summary.recommended.as_deref().and_then(|name| Some((name, result.find_policy(name)?)));
-    let Some((name, one)) = recommendation else {
+    let Some((name, policy_result)) = recommendation else {
         return vec![fact("Recommended", nothing_recommended(result))];
     };
     let doubt = if result.summary.doubts.is_empty() { "" } else { ", in doubt" };
     let mut facts = vec![fact("Recommended", format!("{name}{doubt}: {}", describe_gain(result, name)))];
-    facts.push(fact("To run it", words::how_in_short(&one.policy).to_string()));
-    let price = describe_price(result, one);
+    facts.push(fact("To run it", words::how_in_short(&policy_result.policy).to_string()));
+    let price = describe_price(result, policy_result);
     if price.is_empty() {
         let no_price_text = "no class of jobs waits clearly longer, and no more announced starts are missed";
         facts.push(fact("Price", format!("none found: {no_price_text}")));
@@ -104,11 +106,11 @@ fn decision_lines(result: &CompareResult) -> Vec<(String, String)> {
     }
     facts.push(fact("Price", price.join("; ")));
     let safer = match find_safer(result, name) {
-        Some(one) => format!(
+        Some(policy_result) => format!(
             "{}: {}; {}",
-            one.policy.text,
-            describe_gain(result, &one.policy.text),
-            describe_safety(result, one)
+            policy_result.policy.text,
+            describe_gain(result, &policy_result.policy.text),
+            describe_safety(result, policy_result)
         ),
         None => format!("{} itself: every better policy has such a price", result.baseline),
     };
@@ -165,14 +167,14 @@ fn describe_gain(result: &CompareResult, name: &str) -> String {
 }
 
 /// The costs of a policy that the mean wait hides.
-fn describe_price(result: &CompareResult, one: &PolicyResult) -> Vec<String> {
+fn describe_price(result: &CompareResult, policy_result: &PolicyResult) -> Vec<String> {
     let mut price = Vec::new();
-    if let Some((value, base)) = longest_waits(result, one)
+    if let Some((value, base)) = longest_waits(result, policy_result)
         && value > base * (1.0 + SAFE)
     {
         price.push(format!("longest wait {} instead of {}", format_duration(value), format_duration(base)));
     }
-    let paying = paying_classes(result, one);
+    let paying = paying_classes(result, policy_result);
     if let Some(first) = paying.first() {
         let more = match paying.len() - 1 {
             0 => String::new(),
@@ -181,65 +183,70 @@ fn describe_price(result: &CompareResult, one: &PolicyResult) -> Vec<String> {
         };
         price.push(format!("{}{more}", verdict::describe_payer(first)));
     }
-    if missed_share(one) > missed_by_baseline(result) + 0.01 {
-        price.push(format!("{} missed", describe_starts(one)));
+    if missed_share(policy_result) > missed_by_baseline(result) + 0.01 {
+        price.push(format!("{} missed", describe_starts(policy_result)));
     }
     price
 }
 
 /// Classes of jobs whose mean wait is clearly longer; their longest waits are no longer than the
 /// longest of all, which is a price of its own.
-fn paying_classes(result: &CompareResult, one: &PolicyResult) -> Vec<Payer> {
+fn paying_classes(result: &CompareResult, policy_result: &PolicyResult) -> Vec<Payer> {
     let Some(base) = result.find_policy(&result.baseline) else { return Vec::new() };
-    let classes = find_payers(&base.report, &one.report, result.comparison.options.confidence);
+    let classes = find_payers(&base.report, &policy_result.report, result.comparison.options.confidence);
     classes.into_iter().filter(|payer| payer.by_mean).collect()
 }
 
 /// The longest wait and the missed starts of a policy that has neither price.
-fn describe_safety(result: &CompareResult, one: &PolicyResult) -> String {
-    let longest = longest_waits(result, one)
+fn describe_safety(result: &CompareResult, policy_result: &PolicyResult) -> String {
+    let longest = longest_waits(result, policy_result)
         .map_or_else(String::new, |(value, _)| format!("longest wait {}", format_duration(value)));
-    match one.promises.promised {
+    match policy_result.promises.promised {
         0 => longest,
-        _ => format!("{longest}, {} missed", describe_starts(one)),
+        _ => format!("{longest}, {} missed", describe_starts(policy_result)),
     }
 }
 
-fn describe_starts(one: &PolicyResult) -> String {
-    format!("{} of {} announced starts", format_count(one.promises.broken), format_count(one.promises.promised))
+fn describe_starts(policy_result: &PolicyResult) -> String {
+    format!(
+        "{} of {} announced starts",
+        format_count(policy_result.promises.broken),
+        format_count(policy_result.promises.promised)
+    )
 }
 
 /// The policy with the shortest mean wait among those without a price that are clearly better by
 /// the mean for which the recommended one is.
-fn find_safer<'a>(result: &'a CompareResult, recommended: &str) -> Option<&'a PolicyResult> {
+fn find_safer<'a>(result: &'a CompareResult, reference: &str) -> Option<&'a PolicyResult> {
     let sound = result.summary.choices.as_deref().unwrap_or_default();
     let changes = |policy: &str| result.policy_changes(policy).unwrap_or_default();
-    let better = |one: &&PolicyResult| keeps_the_gain(changes(&one.policy.text), changes(recommended));
+    let better =
+        |policy_result: &&PolicyResult| keeps_the_gain(changes(&policy_result.policy.text), changes(reference));
     let turns = |name: &str| result.readings.as_ref().is_some_and(|readings| readings.has_reversal(name));
     result
         .results
         .iter()
-        .filter(|one| one.policy.text != recommended && sound.contains(&one.policy.text))
-        .filter(|one| describe_price(result, one).is_empty() && !turns(&one.policy.text))
+        .filter(|policy_result| policy_result.policy.text != reference && sound.contains(&policy_result.policy.text))
+        .filter(|policy_result| describe_price(result, policy_result).is_empty() && !turns(&policy_result.policy.text))
         .filter(better)
         .min_by(|a, b| policy_mean_wait(a).total_cmp(&policy_mean_wait(b)))
 }
 
 /// The longest wait of a policy and of the baseline, in seconds.
-fn longest_waits(result: &CompareResult, one: &PolicyResult) -> Option<(f64, f64)> {
-    one.report.measures.wait.max.zip(result.find_policy(&result.baseline)?.report.measures.wait.max)
+fn longest_waits(result: &CompareResult, policy_result: &PolicyResult) -> Option<(f64, f64)> {
+    policy_result.report.measures.wait.max.zip(result.find_policy(&result.baseline)?.report.measures.wait.max)
 }
 
-fn missed_share(one: &PolicyResult) -> f64 {
-    one.promises.broken as f64 / one.promises.promised.max(1) as f64
+fn missed_share(policy_result: &PolicyResult) -> f64 {
+    policy_result.promises.broken as f64 / policy_result.promises.promised.max(1) as f64
 }
 
 fn missed_by_baseline(result: &CompareResult) -> f64 {
     result.find_policy(&result.baseline).map_or(0.0, missed_share)
 }
 
-fn policy_mean_wait(one: &PolicyResult) -> f64 {
-    one.report.measures.wait.mean.unwrap_or(f64::INFINITY)
+fn policy_mean_wait(policy_result: &PolicyResult) -> f64 {
+    policy_result.report.measures.wait.mean.unwrap_or(f64::INFINITY)
 }
 
 /// Reasons for doubt, the weightiest first.
@@ -251,7 +258,7 @@ fn list_cautions(result: &CompareResult) -> Vec<String> {
     let recommendation = result.summary.recommended.as_ref();
     if recommendation
         .and_then(|name| result.find_policy(name))
-        .is_some_and(|one| paying_classes(result, one).len() != 1)
+        .is_some_and(|policy_result| paying_classes(result, policy_result).len() != 1)
     {
         cautions.extend(recommendation.and_then(pays));
     }
@@ -259,8 +266,12 @@ fn list_cautions(result: &CompareResult) -> Vec<String> {
         let choices = RoleChoices::from_comparison(&result.comparison, &result.results, result.asked);
         cautions.extend(choices.format_sentence(1));
     }
-    let reference: Vec<&str> =
-        result.results.iter().filter(|one| is_reference(result, one)).map(|one| one.policy.text.as_str()).collect();
+    let reference: Vec<&str> = result
+        .results
+        .iter()
+        .filter(|policy_result| is_reference(result, policy_result))
+        .map(|policy_result| policy_result.policy.text.as_str())
+        .collect();
     if !reference.is_empty() {
         let names = reference.iter().take(3).copied().collect::<Vec<_>>().join(", ");
         let more = match reference.len().saturating_sub(3) {
@@ -289,22 +300,23 @@ fn passed_over(result: &CompareResult) -> Option<String> {
 
 /// Returns whether a policy serves as a reference only: it knows run times, or suspends jobs
 /// without being asked to.
-fn is_reference(result: &CompareResult, one: &PolicyResult) -> bool {
-    one.policy.text != result.baseline && (one.policy.clairvoyant || one.policy.preemptive && !result.asked)
+fn is_reference(result: &CompareResult, policy_result: &PolicyResult) -> bool {
+    policy_result.policy.text != result.baseline
+        && (policy_result.policy.clairvoyant || policy_result.policy.preemptive && !result.asked)
 }
 
 /// The policies of the table: the recommended one, the others by mean wait, policies for reference
 /// last; the baseline is always among them.
 fn order_policies(result: &CompareResult, rows: usize) -> Vec<&PolicyResult> {
     let recommended_name = result.summary.recommended.as_deref();
-    let rank = |one: &PolicyResult| match one.policy.text.as_str() {
+    let rank = |policy_result: &PolicyResult| match policy_result.policy.text.as_str() {
         text if Some(text) == recommended_name => 0,
-        _ if is_reference(result, one) => 2,
+        _ if is_reference(result, policy_result) => 2,
         _ => 1,
     };
     let mut order: Vec<&PolicyResult> = result.results.iter().collect();
     order.sort_by(|a, b| rank(a).cmp(&rank(b)).then(policy_mean_wait(a).total_cmp(&policy_mean_wait(b))));
-    let base = order.iter().position(|one| one.policy.text == result.baseline);
+    let base = order.iter().position(|policy_result| policy_result.policy.text == result.baseline);
     if let Some(at) = base.filter(|&at| at >= rows && rows > 0) {
         order.swap(rows - 1, at);
     }
@@ -312,13 +324,16 @@ fn order_policies(result: &CompareResult, rows: usize) -> Vec<&PolicyResult> {
     order
 }
 
-fn policy_table(result: &CompareResult, shown: &[&PolicyResult]) -> DocumentTable {
-    let intervals = result.results.iter().any(|one| mean_wait(result, one).is_some_and(|c| c.interval.is_some()));
+fn policy_table(result: &CompareResult, policy_results: &[&PolicyResult]) -> DocumentTable {
+    let intervals = result
+        .results
+        .iter()
+        .any(|policy_result| mean_wait(result, policy_result).is_some_and(|c| c.interval.is_some()));
     let base = result.find_policy(&result.baseline);
     let unit = |of: fn(&PolicyResult) -> Option<f64>| TimeUnit::for_seconds(base.and_then(of).unwrap_or(0.0));
-    let mean: fn(&PolicyResult) -> Option<f64> = |one| one.report.measures.wait.mean;
-    let p95: fn(&PolicyResult) -> Option<f64> = |one| one.report.measures.wait.p95;
-    let max: fn(&PolicyResult) -> Option<f64> = |one| one.report.measures.wait.max;
+    let mean: fn(&PolicyResult) -> Option<f64> = |policy_result| policy_result.report.measures.wait.mean;
+    let p95: fn(&PolicyResult) -> Option<f64> = |policy_result| policy_result.report.measures.wait.p95;
+    let max: fn(&PolicyResult) -> Option<f64> = |policy_result| policy_result.report.measures.wait.max;
     let units = [unit(mean), unit(p95), unit(max)];
     let against = if intervals {
         format!("against {} (interval)", result.baseline)
@@ -334,19 +349,21 @@ fn policy_table(result: &CompareResult, shown: &[&PolicyResult]) -> DocumentTabl
         format!("longest, {}", units[2].name()),
     ];
     let mut table = DocumentTable::new(heads).with_text_columns(&[0, 2, 3]).with_beside_columns(&[3]);
-    let decimals = usize::from(result.results.iter().any(|one| is_fine(mean_wait(result, one))));
-    for one in shown {
-        let is_base = one.policy.text == result.baseline;
-        let is_best = result.summary.recommended.as_deref() == Some(one.policy.text.as_str());
-        let name = if is_base { format!("{} (baseline)", one.policy.text) } else { one.table_label() };
-        let (text, word, tone) = mean_wait(result, one).map_or_else(
+    let decimals = usize::from(result.results.iter().any(|policy_result| is_fine(mean_wait(result, policy_result))));
+    for policy_result in policy_results {
+        let is_base = policy_result.policy.text == result.baseline;
+        let is_best = result.summary.recommended.as_deref() == Some(policy_result.policy.text.as_str());
+        let name =
+            if is_base { format!("{} (baseline)", policy_result.policy.text) } else { policy_result.table_label() };
+        let (text, word, tone) = mean_wait(result, policy_result).map_or_else(
             || (if is_base { String::new() } else { NONE.to_string() }, "", Tone::Faint),
             |change| format_change(change, decimals),
         );
         // Where the log is too short for any interval, the first line says so.
         let word = if intervals { word } else { "" };
-        let time =
-            |unit: TimeUnit, of: fn(&PolicyResult) -> Option<f64>| TableValue::from(unit.format_seconds(of(one)));
+        let time = |unit: TimeUnit, of: fn(&PolicyResult) -> Option<f64>| {
+            TableValue::from(unit.format_seconds(of(policy_result)))
+        };
         table.add_row(vec![
             TableValue::toned_text(name, if is_best { Tone::Strong } else { Tone::Plain }),
             time(units[0], mean),
@@ -359,8 +376,8 @@ fn policy_table(result: &CompareResult, shown: &[&PolicyResult]) -> DocumentTabl
     table
 }
 
-fn mean_wait<'a>(result: &'a CompareResult, one: &PolicyResult) -> Option<&'a MetricChange> {
-    find_change(result.policy_changes(&one.policy.text)?, Metric::Mean(Measure::Wait))
+fn mean_wait<'a>(result: &'a CompareResult, policy_result: &PolicyResult) -> Option<&'a MetricChange> {
+    find_change(result.policy_changes(&policy_result.policy.text)?, Metric::Mean(Measure::Wait))
 }
 
 /// Returns whether a clear change would read as no change at all if it were rounded to whole per
@@ -415,9 +432,9 @@ fn judged_by(result: &CompareResult) -> Option<String> {
 }
 
 /// Returns the pointers to more output.
-fn format_footer(result: &CompareResult, shown: usize) -> String {
+fn format_footer(result: &CompareResult, row_count: usize) -> String {
     let mut lines = Vec::new();
-    match result.results.len() - shown {
+    match result.results.len() - row_count {
         0 => {}
         1 => lines.push("One more policy: --details".to_string()),
         more => lines.push(format!("{more} more policies: --details")),

@@ -27,7 +27,8 @@ pub(crate) fn policies_to_compare(args: &CompareArgs) -> Result<Vec<PolicySpec>,
     for spec in given_specs {
         let spec = input::in_study(&spec, study)?;
         // Asked for by two names it may stand there twice, but not by the same.
-        let is_known = specs.iter().any(|other| other.text() == spec.text() || (!is_asked && is_alike(other, &spec)));
+        let is_known =
+            specs.iter().any(|candidate| candidate.text() == spec.text() || (!is_asked && is_alike(candidate, &spec)));
         if !is_known {
             specs.push(spec);
         }
@@ -62,18 +63,18 @@ pub(super) fn keep_able(
         return Ok(specs);
     }
     let (able, unable_specs): (Vec<PolicySpec>, Vec<PolicySpec>) = specs.into_iter().partition(counts);
-    let why = match has_placement {
+    let reason = match has_placement {
         true => "they place no jobs on nodes, and jobs here are placed on such",
         false => "they count processors only, and jobs here ask for memory, devices or nodes as well",
     };
-    say_what_is_left_out(&unable_specs, why);
+    say_what_is_left_out(&unable_specs, reason);
     Ok(able)
 }
 
-fn say_what_is_left_out(specs: &[PolicySpec], why: &str) {
+fn say_what_is_left_out(specs: &[PolicySpec], reason: &str) {
     if !specs.is_empty() {
         let names: Vec<&str> = specs.iter().map(PolicySpec::text).collect();
-        message::print_note(&format!("left out, since {why}: {}", names.join(", ")));
+        message::print_note(&format!("left out, since {reason}: {}", names.join(", ")));
     }
 }
 
@@ -92,7 +93,7 @@ fn with_resizing(
     let useful = if malleable { &SIZING[..] } else { &SIZING[..usize::from(moldable)] };
     for name in useful {
         let spec: PolicySpec = name.parse()?;
-        if !specs.iter().any(|other| is_alike(other, &spec)) {
+        if !specs.iter().any(|candidate| is_alike(candidate, &spec)) {
             specs.push(spec);
         }
     }

@@ -118,9 +118,9 @@ pub(super) struct SimulatedPolicies<'a> {
 /// where no job does.
 pub(super) fn simulate_readings(
     bench: &CompareInputs<'_>,
-    simulated: SimulatedPolicies<'_>,
+    runs: SimulatedPolicies<'_>,
 ) -> Result<Option<Readings>, CommandFailure> {
-    let SimulatedPolicies { input, specs, comparison, results, replay } = simulated;
+    let SimulatedPolicies { input, specs, comparison, results, replay } = runs;
     let workload = &input.workload;
     let options = bench.args.common.log.cleaning_options();
     // Run times of jobs of several sizes follow the treatment at every size, when they are read.
@@ -140,8 +140,8 @@ pub(super) fn simulate_readings(
     let mean_queue = baseline.map_or(0.0, |r| mean_waiting_jobs(workload, &r.report));
     let quick = |spec: &&PolicySpec| !candidates::takes_long(spec, workload.len(), mean_queue);
     let tried_specs: Vec<PolicySpec> = specs.iter().filter(is_wanted).filter(quick).cloned().collect();
-    let is_untried = |spec: &&PolicySpec| !tried_specs.iter().any(|other| other.text() == spec.text());
-    let mut found = Readings {
+    let is_untried = |spec: &&PolicySpec| !tried_specs.iter().any(|candidate| candidate.text() == spec.text());
+    let mut readings = Readings {
         treatment,
         jobs,
         share: jobs as f64 / workload.len() as f64,
@@ -149,30 +149,30 @@ pub(super) fn simulate_readings(
         untried: specs.iter().filter(is_wanted).filter(is_untried).map(|spec| spec.text().to_string()).collect(),
     };
     if tried_specs.len() < 2 || !tried_specs.iter().any(|spec| spec.text() == comparison.baseline) {
-        return Ok(Some(found));
+        return Ok(Some(readings));
     }
-    for other in treatment.other_treatments() {
-        let treated_workload = other.treat_workload(&logged_workload)?;
+    for alternative in treatment.other_treatments() {
+        let treated_workload = alternative.treat_workload(&logged_workload)?;
         // A policy may have no answer to jobs that run on: then there is nothing to compare there.
         if tried_specs.iter().any(|spec| spec.build_scheduler().check_fit(&treated_workload).is_err()) {
             continue;
         }
-        let Some(there) = compare_on(bench, &treated_workload, &tried_specs, (comparison, replay))? else {
-            found.untried = tried_specs.iter().map(|spec| spec.text().to_string()).collect();
-            found.others.clear();
+        let Some(other_comparison) = compare_on(bench, &treated_workload, &tried_specs, (comparison, replay))? else {
+            readings.untried = tried_specs.iter().map(|spec| spec.text().to_string()).collect();
+            readings.others.clear();
             break;
         };
-        let choices_there = RoleChoices::from_comparison(&there, results, bench.has_named_policies());
-        found.others.push(TreatmentReading {
-            overrun: other.name(),
-            treatment: other,
+        let choices_there = RoleChoices::from_comparison(&other_comparison, results, bench.has_named_policies());
+        readings.others.push(TreatmentReading {
+            overrun: alternative.name(),
+            treatment: alternative,
             recommended: choices_there.recommended_policy(|_| false).map(|policy| policy.name.clone()),
             leads: find_leads(&choices, &choices_there),
-            changed: changed_verdicts(comparison, &there),
-            lost: lost_policies(comparison, &there),
+            changed: changed_verdicts(comparison, &other_comparison),
+            lost: lost_policies(comparison, &other_comparison),
         });
     }
-    Ok(Some(found))
+    Ok(Some(readings))
 }
 
 /// The comparison of some policies on another workload; `None` where it was not simulated to the
@@ -187,18 +187,18 @@ fn compare_on(
     let bench = CompareInputs { detailed: false, ..*bench };
     let policies: Option<Vec<_>> =
         bench.simulate_all(workload, parts.as_slice(), specs, &[], None)?.into_iter().collect();
-    let Some(simulated) = policies else { return Ok(None) };
+    let Some(runs) = policies else { return Ok(None) };
     let reports: Vec<(&str, &Report)> =
-        specs.iter().map(PolicySpec::text).zip(simulated.iter().map(|s| &s.measured.report)).collect();
+        specs.iter().map(PolicySpec::text).zip(runs.iter().map(|s| &s.measured.report)).collect();
     let mut other_comparison = compare_reports(&reports, &comparison.baseline, &WEIGHED, comparison.options)?;
     replay.into_iter().for_each(|replay| replay.restrain_claims(&mut other_comparison));
     Ok(Some(other_comparison))
 }
 
 /// Returns the measures by which another policy is clearly the best.
-fn find_leads(here: &RoleChoices<'_>, there: &RoleChoices<'_>) -> Vec<Lead> {
+fn find_leads(own_choices: &RoleChoices<'_>, other_choices: &RoleChoices<'_>) -> Vec<Lead> {
     let of = |measure: Measure| {
-        let (own_best, other_best) = (here.clearly_best(measure)?, there.clearly_best(measure)?);
+        let (own_best, other_best) = (own_choices.clearly_best(measure)?, other_choices.clearly_best(measure)?);
         let text = |(name, relative): (&str, f64)| (name.to_string(), relative);
         let is_other = own_best.0 != other_best.0;
         is_other.then(|| Lead { measure: measure.name(), here: text(own_best), there: text(other_best) })
@@ -207,38 +207,45 @@ fn find_leads(here: &RoleChoices<'_>, there: &RoleChoices<'_>) -> Vec<Lead> {
 }
 
 /// Returns the policies that are clearly better by a mean here, and by none of these means there.
-fn lost_policies(here: &Comparison, there: &Comparison) -> Vec<String> {
+fn lost_policies(own_comparison: &Comparison, other_comparison: &Comparison) -> Vec<String> {
     let better = |comparison: &Comparison, policy: &str, measure| {
         let counterpart = comparison.policies.iter().find(|p| p.name == policy);
         let change = counterpart.and_then(|policy| choices::find_change(&policy.changes, Metric::Mean(measure)));
         change.is_some_and(|change| change.verdict == MetricVerdict::Better)
     };
     let loses = |policy: &str| {
-        let mut gains = JUDGED.into_iter().filter(|&measure| better(here, policy, measure)).peekable();
-        gains.peek().is_some() && gains.all(|measure| !better(there, policy, measure))
+        let mut gains = JUDGED.into_iter().filter(|&measure| better(own_comparison, policy, measure)).peekable();
+        gains.peek().is_some() && gains.all(|measure| !better(other_comparison, policy, measure))
     };
-    let names = there.policies.iter().map(|policy| policy.name.as_str());
+    let names = other_comparison.policies.iter().map(|policy| policy.name.as_str());
     names.filter(|name| loses(name)).map(String::from).collect()
 }
 
-fn changed_verdicts(here: &Comparison, there: &Comparison) -> Vec<ChangedVerdict> {
+fn changed_verdicts(own_comparison: &Comparison, other_comparison: &Comparison) -> Vec<ChangedVerdict> {
     let mut verdicts = Vec::new();
-    for policy in &there.policies {
-        let Some(ours) = here.policies.iter().find(|p| p.name == policy.name) else { continue };
+    for policy in &other_comparison.policies {
+        let Some(own_policy) = own_comparison.policies.iter().find(|p| p.name == policy.name) else { continue };
         for measure in JUDGED {
             let find = |changes: &[drystone::metrics::MetricChange]| {
                 let change = choices::find_change(changes, Metric::Mean(measure))?;
                 Some((change.verdict, change.relative))
             };
-            let (Some(here), Some(there)) = (find(&ours.changes), find(&policy.changes)) else { continue };
+            let (Some(own_change), Some(other_change)) = (find(&own_policy.changes), find(&policy.changes)) else {
+                continue;
+            };
             let clear = |verdict| matches!(verdict, MetricVerdict::Better | MetricVerdict::Worse);
-            if here.0 != there.0 && (clear(here.0) || clear(there.0)) {
-                verdicts.push(ChangedVerdict { policy: policy.name.clone(), measure: measure.name(), here, there });
+            if own_change.0 != other_change.0 && (clear(own_change.0) || clear(other_change.0)) {
+                verdicts.push(ChangedVerdict {
+                    policy: policy.name.clone(),
+                    measure: measure.name(),
+                    here: own_change,
+                    there: other_change,
+                });
             }
         }
     }
     // Those that turn round first.
-    verdicts.sort_by_key(|changed| !changed.is_reversed());
+    verdicts.sort_by_key(|verdict| !verdict.is_reversed());
     verdicts
 }
 
@@ -258,8 +265,8 @@ impl Readings {
     pub(super) fn has_reversal(&self, policy: &str) -> bool {
         self.others
             .iter()
-            .flat_map(|other| &other.changed)
-            .any(|changed| changed.policy == policy && changed.is_reversed())
+            .flat_map(|reading| &reading.changed)
+            .any(|verdict| verdict.policy == policy && verdict.is_reversed())
     }
 
     /// Returns the treatments under which a policy is no longer clearly better by any mean by which
@@ -270,10 +277,11 @@ impl Readings {
     }
 
     /// Returns the recommendations under other treatments, where they differ from this policy.
-    pub(super) fn recommended_instead(&self, here: &str) -> Vec<String> {
+    pub(super) fn recommended_instead(&self, policy: &str) -> Vec<String> {
         let describe_other = |reading: &TreatmentReading| {
             let other_choice = reading.recommended.as_deref().unwrap_or("none of them");
-            (other_choice != here).then(|| format!("{}, it is {other_choice}.", reading.treatment.sentence_beginning()))
+            (other_choice != policy)
+                .then(|| format!("{}, it is {other_choice}.", reading.treatment.sentence_beginning()))
         };
         self.others.iter().filter_map(describe_other).collect()
     }
@@ -283,9 +291,9 @@ impl Readings {
         let mut text = self.treatment.describe_assumption(self.jobs, self.share);
         if !self.others.is_empty() && self.others.iter().all(TreatmentReading::has_same_verdict) {
             let when: Vec<String> =
-                self.others.iter().map(|other| lower_first(other.treatment.sentence_beginning())).collect();
-            let when = when.join(", or ");
-            text.push_str(&format!(" {}, no verdict changes.", upper_first(&when)));
+                self.others.iter().map(|reading| lower_first(reading.treatment.sentence_beginning())).collect();
+            let conditions = when.join(", or ");
+            text.push_str(&format!(" {}, no verdict changes.", upper_first(&conditions)));
         } else {
             for reading in &self.others {
                 text.push(' ');
@@ -307,9 +315,9 @@ impl TreatmentReading {
     }
 
     fn format_sentence(&self) -> String {
-        let when = self.treatment.sentence_beginning();
+        let condition = self.treatment.sentence_beginning();
         if self.has_same_verdict() {
-            return format!("{when}, no verdict changes.");
+            return format!("{condition}, no verdict changes.");
         }
         let mut lead_texts: Vec<String> = self.leads.iter().map(Lead::render_text).collect();
         lead_texts.extend(self.changed.iter().take(NAMED).map(ChangedVerdict::render_text));
@@ -318,7 +326,7 @@ impl TreatmentReading {
             1 => "; and one more verdict changes".to_string(),
             n => format!("; and {n} more verdicts change"),
         };
-        format!("{when}, {}{more}.", lead_texts.join("; "))
+        format!("{condition}, {}{more}.", lead_texts.join("; "))
     }
 }
 
@@ -367,15 +375,15 @@ mod tests {
         }
     }
 
-    fn reading(here: &Comparison, there: &Comparison) -> TreatmentReading {
+    fn reading(own_comparison: &Comparison, other_comparison: &Comparison) -> TreatmentReading {
         let choices = |comparison| RoleChoices { sound: Comparison::policies(comparison), apart: Vec::new() };
         TreatmentReading {
             overrun: "kill",
             treatment: Treatment::Kill,
-            recommended: choices(there).recommended_policy(|_| false).map(|policy| policy.name.clone()),
-            leads: find_leads(&choices(here), &choices(there)),
-            changed: changed_verdicts(here, there),
-            lost: lost_policies(here, there),
+            recommended: choices(other_comparison).recommended_policy(|_| false).map(|policy| policy.name.clone()),
+            leads: find_leads(&choices(own_comparison), &choices(other_comparison)),
+            changed: changed_verdicts(own_comparison, other_comparison),
+            lost: lost_policies(own_comparison, other_comparison),
         }
     }
 
@@ -389,42 +397,44 @@ mod tests {
         }
     }
 
-    fn readings(others: Vec<TreatmentReading>) -> Readings {
-        Readings { treatment: Treatment::RunOn, jobs: 12, share: 0.5, others, untried: Vec::new() }
+    fn readings(treatment_readings: Vec<TreatmentReading>) -> Readings {
+        Readings { treatment: Treatment::RunOn, jobs: 12, share: 0.5, others: treatment_readings, untried: Vec::new() }
     }
 
     #[test]
     fn what_turns_round_comes_first_and_what_stays_is_not_said() {
         use MetricVerdict::{Better, Same, Unclear, Worse};
-        let here = comparison(&[("a", Better, -0.2), ("b", Better, -0.1), ("c", Unclear, 0.0), ("d", Same, 0.0)]);
-        let there = comparison(&[("a", Unclear, -0.1), ("b", Worse, 0.3), ("c", Same, 0.0), ("d", Same, 0.0)]);
-        let verdict_changes = changed_verdicts(&here, &there);
+        let own_comparison =
+            comparison(&[("a", Better, -0.2), ("b", Better, -0.1), ("c", Unclear, 0.0), ("d", Same, 0.0)]);
+        let other_comparison =
+            comparison(&[("a", Unclear, -0.1), ("b", Worse, 0.3), ("c", Same, 0.0), ("d", Same, 0.0)]);
+        let verdict_changes = changed_verdicts(&own_comparison, &other_comparison);
         let names: Vec<(&str, bool)> = verdict_changes.iter().map(|c| (c.policy.as_str(), c.is_reversed())).collect();
         assert_eq!(names, [("b", true), ("a", false)]);
-        let told = readings(vec![reading(&here, &there)]);
-        assert!(told.has_reversal("b") && !told.has_reversal("a"));
-        assert_eq!(told.losing_treatments("a"), ["where jobs that run past their limits are killed"]);
-        assert!(told.losing_treatments("c").is_empty() && told.losing_treatments("d").is_empty());
-        let text = told.format_sentences().concat();
+        let reversal = readings(vec![reading(&own_comparison, &other_comparison)]);
+        assert!(reversal.has_reversal("b") && !reversal.has_reversal("a"));
+        assert_eq!(reversal.losing_treatments("a"), ["where jobs that run past their limits are killed"]);
+        assert!(reversal.losing_treatments("c").is_empty() && reversal.losing_treatments("d").is_empty());
+        let text = reversal.format_sentences().concat();
         assert!(text.contains("12 jobs (50.0%) ran past their time limit. If they are killed at the limit, b is worse (+30.0%) by mean wait, not better (-10.0%); a is"), "{text}");
-        assert_eq!(told.recommended_instead("a"), ["If they are killed at the limit, it is none of them."]);
-        let agreed = readings(vec![reading(&here, &here)]);
-        assert!(agreed.format_sentences().concat().contains("If they are killed at the limit, no verdict changes."));
-        assert!(agreed.recommended_instead("a").is_empty());
+        assert_eq!(reversal.recommended_instead("a"), ["If they are killed at the limit, it is none of them."]);
+        let agreement = readings(vec![reading(&own_comparison, &own_comparison)]);
+        assert!(agreement.format_sentences().concat().contains("If they are killed at the limit, no verdict changes."));
+        assert!(agreement.recommended_instead("a").is_empty());
     }
 
     /// No verdict on a policy changes, but which is the best does: so do the words that name it.
     #[test]
     fn another_winner_is_said() {
         use MetricVerdict::Better;
-        let here = comparison(&[("a", Better, -0.2), ("b", Better, -0.1)]);
-        let there = comparison(&[("a", Better, -0.2), ("b", Better, -0.4)]);
-        let told = readings(vec![reading(&here, &there)]);
-        let text = told.format_sentences().concat();
+        let own_comparison = comparison(&[("a", Better, -0.2), ("b", Better, -0.1)]);
+        let other_comparison = comparison(&[("a", Better, -0.2), ("b", Better, -0.4)]);
+        let result = readings(vec![reading(&own_comparison, &other_comparison)]);
+        let text = result.format_sentences().concat();
         assert!(
             text.ends_with("If they are killed at the limit, the best by mean wait is b (-40.0%), not a (-20.0%)."),
             "{text}"
         );
-        assert_eq!(told.recommended_instead("a"), ["If they are killed at the limit, it is b."]);
+        assert_eq!(result.recommended_instead("a"), ["If they are killed at the limit, it is b."]);
     }
 }

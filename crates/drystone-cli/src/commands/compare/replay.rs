@@ -37,9 +37,9 @@ pub(crate) struct Miss {
 }
 
 impl Miss {
-    fn add(&mut self, recorded: f64, simulated: f64) {
-        self.recorded += recorded;
-        self.simulated += simulated;
+    fn add(&mut self, log_wait: f64, simulated_wait: f64) {
+        self.recorded += log_wait;
+        self.simulated += simulated_wait;
     }
 
     fn mean_over(self, jobs: f64) -> Miss {
@@ -54,9 +54,9 @@ impl JobReplay {
         let (mut wait, mut response, mut slowdown) = (Miss::default(), Miss::default(), Miss::default());
         let (mut jobs, mut near) = (0_u64, 0_u64);
         for row in rows.iter().filter(|row| row.counted) {
-            let Some(recorded) = site.recorded_wait(row.id.index()) else { continue };
+            let Some(log_wait) = site.recorded_wait(row.id.index()) else { continue };
             let (recorded_wait, simulated_wait, run) =
-                (recorded as f64, (row.start - row.submit).as_f64(), row.ran.as_f64());
+                (log_wait as f64, (row.start - row.submit).as_f64(), row.ran.as_f64());
             let bounded_slowdown = |wait: f64| ((wait + run) / run.max(BOUND)).max(1.0);
             wait.add(recorded_wait, simulated_wait);
             response.add(recorded_wait + run, simulated_wait + run);
@@ -123,8 +123,8 @@ mod tests {
     use super::*;
     use drystone::metrics::{ChangeEvidence, ComparedPolicy, IntervalOptions, MetricChange};
 
-    fn miss(recorded: f64, simulated: f64) -> Miss {
-        Miss { recorded, simulated, ..Miss::default() }.mean_over(1.0)
+    fn miss(log_wait: f64, simulated_wait: f64) -> Miss {
+        Miss { recorded: log_wait, simulated: simulated_wait, ..Miss::default() }.mean_over(1.0)
     }
 
     #[test]

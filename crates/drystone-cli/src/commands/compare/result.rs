@@ -93,7 +93,7 @@ impl CompareResult {
     }
 
     pub(super) fn find_policy(&self, policy: &str) -> Option<&PolicyResult> {
-        self.results.iter().find(|one| one.policy.text == policy)
+        self.results.iter().find(|policy_result| policy_result.policy.text == policy)
     }
 
     /// The changes of a policy; `None` for the baseline.
@@ -102,15 +102,15 @@ impl CompareResult {
     }
 
     /// The part of the table of figures in which a policy is shown.
-    pub(super) fn figure_section(&self, one: &PolicyResult) -> FigureSection {
-        let name = one.policy.text.as_str();
+    pub(super) fn figure_section(&self, policy_result: &PolicyResult) -> FigureSection {
+        let name = policy_result.policy.text.as_str();
         if name == self.baseline {
             return FigureSection::Choice;
         }
         let choices = RoleChoices::from_comparison(&self.comparison, &self.results, self.asked);
         let wait = self.policy_changes(name).and_then(|changes| find_change(changes, Metric::Mean(Measure::Wait)));
         match () {
-            () if one.policy.clairvoyant || !choices.has_policy(name) => FigureSection::Reference,
+            () if policy_result.policy.clairvoyant || !choices.has_policy(name) => FigureSection::Reference,
             () if !choices.is_apart(name) => FigureSection::Choice,
             () if wait.is_some_and(|change| change.verdict == MetricVerdict::Worse) => FigureSection::Worse,
             () => FigureSection::LongestWait,

@@ -10,12 +10,12 @@ use drystone::metrics::{Measure, Metric};
 
 pub(super) fn render_rows(result: &CompareResult) -> FlatRows {
     let mut rows = FlatRows::default();
-    for one in &result.results {
+    for policy_result in &result.results {
         let mut row = FlatRow::default();
         row.add_text("baseline", &result.baseline);
         row.add_number("confidence", Some(result.comparison.options.confidence));
-        report::append_figures(&mut row, &one.report, one.promises);
-        for change in result.policy_changes(&one.policy.text).unwrap_or(&[]) {
+        report::append_figures(&mut row, &policy_result.report, policy_result.promises);
+        for change in result.policy_changes(&policy_result.policy.text).unwrap_or(&[]) {
             let Metric::Mean(measure) = change.metric else { continue };
             row.add_number(format!("{}_change", measure.id()), change.relative);
             row.add_number(format!("{}_change_low", measure.id()), change.interval.map(|i| i.0));
@@ -24,7 +24,7 @@ pub(super) fn render_rows(result: &CompareResult) -> FlatRows {
         }
         // Only where the rows of jobs were kept.
         if !result.ratios.is_empty() {
-            let ratios = result.ratios_of(&one.policy.text);
+            let ratios = result.ratios_of(&policy_result.policy.text);
             row.add_number("ratio", ratios.and_then(|ratios| ratios.overall));
             for (at, class) in classes::LAWSON.iter().enumerate() {
                 row.add_number(format!("ratio_{class}"), ratios.and_then(|ratios| ratios.classes[at]));
@@ -35,13 +35,13 @@ pub(super) fn render_rows(result: &CompareResult) -> FlatRows {
             }
         }
         if let Some(bracket) = &result.headroom {
-            let against = bracket.policies.iter().find(|against| against.policy == one.policy.text);
+            let against = bracket.policies.iter().find(|against| against.policy == policy_result.policy.text);
             row.add_number("headroom_found", Some(bracket.found.value));
             row.add_number("headroom_floor", Some(bracket.floor.value));
             row.add_number("headroom_saved", against.and_then(|against| against.saved));
             row.add_number("headroom_at_most", against.and_then(|against| against.at_most));
         }
-        if let Some(timing) = one.timing {
+        if let Some(timing) = policy_result.timing {
             row.add_number("jobs_per_second", Some(timing.jobs_per_second));
         }
         // Only where other loads were asked for.
@@ -49,18 +49,21 @@ pub(super) fn render_rows(result: &CompareResult) -> FlatRows {
             row.add_number("load_factor", Some(1.0));
             row.add_number("offered_load", result.workload.load);
         }
-        rows.push(report::input_columns(&result.workload, &one.policy, &result.experiment).followed_by(row));
-        for pool in &one.pools {
-            let columns = report::input_columns(&result.workload, &one.policy, &result.experiment);
+        rows.push(report::input_columns(&result.workload, &policy_result.policy, &result.experiment).followed_by(row));
+        for pool in &policy_result.pools {
+            let columns = report::input_columns(&result.workload, &policy_result.policy, &result.experiment);
             rows.push(columns.followed_by(report::pool_columns(pool)));
         }
-        for category in report::categories_as_rows(&one.report.categories) {
-            rows.push(report::input_columns(&result.workload, &one.policy, &result.experiment).followed_by(category));
+        for category in report::categories_as_rows(&policy_result.report.categories) {
+            rows.push(
+                report::input_columns(&result.workload, &policy_result.policy, &result.experiment)
+                    .followed_by(category),
+            );
         }
     }
     // The rows above are those of factor 1.
     for point in result.loads.iter().filter(|point| point.factor != 1.0) {
-        let Some(one) = result.results.iter().find(|r| r.policy.text == point.policy) else { continue };
+        let Some(policy_result) = result.results.iter().find(|r| r.policy.text == point.policy) else { continue };
         let mut row = FlatRow::default();
         row.add_number("load_factor", Some(point.factor));
         row.add_number("offered_load", point.load);
@@ -73,11 +76,11 @@ pub(super) fn render_rows(result: &CompareResult) -> FlatRows {
         for (metric, value) in figures {
             row.add_number(metric.column_name().unwrap_or_default(), value);
         }
-        rows.push(report::input_columns(&result.workload, &one.policy, &result.experiment).followed_by(row));
+        rows.push(report::input_columns(&result.workload, &policy_result.policy, &result.experiment).followed_by(row));
         for category in report::categories_as_rows(&point.categories) {
             let mut at = FlatRow::default();
             at.add_number("load_factor", Some(point.factor));
-            let columns = report::input_columns(&result.workload, &one.policy, &result.experiment);
+            let columns = report::input_columns(&result.workload, &policy_result.policy, &result.experiment);
             rows.push(columns.followed_by(category).followed_by(at));
         }
     }

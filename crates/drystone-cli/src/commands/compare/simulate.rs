@@ -40,7 +40,7 @@ pub(super) struct FinishedPolicies {
 }
 
 impl FinishedPolicies {
-    fn from_watched(specs: Vec<PolicySpec>, watched: Vec<Option<WatchedPolicy>>) -> FinishedPolicies {
+    fn from_watched(specs: Vec<PolicySpec>, runs: Vec<Option<WatchedPolicy>>) -> FinishedPolicies {
         let mut finished_policies = FinishedPolicies {
             specs: Vec::new(),
             watched: Vec::new(),
@@ -48,11 +48,11 @@ impl FinishedPolicies {
             equals: Vec::new(),
             too_long: Vec::new(),
         };
-        for (spec, watched) in specs.into_iter().zip(watched) {
-            match watched {
-                Some(watched) => {
+        for (spec, run) in specs.into_iter().zip(runs) {
+            match run {
+                Some(run) => {
                     finished_policies.specs.push(spec);
-                    finished_policies.watched.push(watched);
+                    finished_policies.watched.push(run);
                 }
                 None => finished_policies.left_out.push(spec.text().to_string()),
             }
@@ -65,15 +65,17 @@ impl FinishedPolicies {
     pub(super) fn merge_equals(&mut self, baseline: &str) {
         let (mut specs, mut distinct_watched): (Vec<PolicySpec>, Vec<WatchedPolicy>) = (Vec::new(), Vec::new());
         let mut equals: Vec<Vec<String>> = Vec::new();
-        for (spec, one) in std::mem::take(&mut self.specs).into_iter().zip(std::mem::take(&mut self.watched)) {
-            let is_same_schedule = |(kept, other): (&PolicySpec, &WatchedPolicy)| {
-                kept.text() != baseline && spec.text() != baseline && same_schedule(&other.measured, &one.measured)
+        for (spec, run) in std::mem::take(&mut self.specs).into_iter().zip(std::mem::take(&mut self.watched)) {
+            let is_same_schedule = |(kept_spec, kept_run): (&PolicySpec, &WatchedPolicy)| {
+                kept_spec.text() != baseline
+                    && spec.text() != baseline
+                    && same_schedule(&kept_run.measured, &run.measured)
             };
             match specs.iter().zip(&distinct_watched).position(is_same_schedule) {
                 Some(at) => equals[at].push(spec.text().to_string()),
                 None => {
                     specs.push(spec);
-                    distinct_watched.push(one);
+                    distinct_watched.push(run);
                     equals.push(Vec::new());
                 }
             }
@@ -131,7 +133,7 @@ impl CompareInputs<'_> {
         let tried_policies =
             specs.into_iter().zip(watched_policies).enumerate().filter(|(at, _)| !too_long.contains(at));
         let (specs, watched_policies): (Vec<PolicySpec>, Vec<Option<WatchedPolicy>>) =
-            tried_policies.map(|(_, both)| both).unzip();
+            tried_policies.map(|(_, pair)| pair).unzip();
         Ok(Some(FinishedPolicies { too_long: names, ..FinishedPolicies::from_watched(specs, watched_policies) }))
     }
 
@@ -172,7 +174,7 @@ impl CompareInputs<'_> {
         parts: &[Workload],
         specs: &[PolicySpec],
         excessive: &[Span],
-        told: Option<&PolicyReporter>,
+        reporter: Option<&PolicyReporter>,
     ) -> Result<Vec<Option<WatchedPolicy>>, CommandFailure> {
         let common = &self.args.common;
         let progress = WorkProgress::new("simulating", "jobs", Some((specs.len() * whole.len()) as u64));
@@ -211,10 +213,10 @@ impl CompareInputs<'_> {
                 return Ok(None);
             }
             let measurement = measurement.map_err(|e| CommandFailure::experiment_error(spec.text(), e))?;
-            if let (Some(scale_report), Some(measured)) = (told, &measurement) {
-                progress.print_notice(&scale_report.format_line(spec.text(), &measured.report));
+            if let (Some(scale_report), Some(simulation)) = (reporter, &measurement) {
+                progress.print_notice(&scale_report.format_line(spec.text(), &simulation.report));
             }
-            Ok(measurement.map(|measured| WatchedPolicy { measured, watcher }))
+            Ok(measurement.map(|simulation| WatchedPolicy { measured: simulation, watcher }))
         };
         parallel::map(specs.iter().collect(), self.thread_count(), simulate_spec).into_iter().collect()
     }
@@ -235,29 +237,29 @@ impl CompareInputs<'_> {
         let alone: Vec<PolicySpec> = specs.iter().filter(|s| s.text() == baseline).cloned().collect();
         let bench = CompareInputs { detailed: false, ..*self };
         let baseline_result = bench.simulate_all(whole, parts, &alone, &[], None)?.pop().flatten();
-        Ok(baseline_result.map(|watched| excess::relative_thresholds(thresholds, Some(&watched.measured.report))))
+        Ok(baseline_result.map(|run| excess::relative_thresholds(thresholds, Some(&run.measured.report))))
     }
 
     /// Returns the data of plots for every policy; empty unless requested. Which thread does what
     /// does not show.
-    pub(super) fn plot_details(&self, done: &mut FinishedPolicies, baseline: &str) -> Vec<PlotDetails> {
+    pub(super) fn plot_details(&self, simulations: &mut FinishedPolicies, baseline: &str) -> Vec<PlotDetails> {
         if !self.detailed {
             return Vec::new();
         }
         let (common, batch) = (&self.args.common, self.args.batch as usize);
-        let at = done.specs.iter().position(|s| s.text() == baseline);
-        let rows = at.and_then(|at| done.watched[at].measured.report.jobs.take());
-        let policy_details = |i: usize, one: &mut WatchedPolicy| {
-            let report = &mut one.measured.report;
+        let at = simulations.specs.iter().position(|s| s.text() == baseline);
+        let rows = at.and_then(|at| simulations.watched[at].measured.report.jobs.take());
+        let policy_details = |i: usize, run: &mut WatchedPolicy| {
+            let report = &mut run.measured.report;
             if Some(i) == at {
                 report.jobs.clone_from(&rows);
-                return plot_details(common, report, (None, batch), one.watcher.take());
+                return plot_details(common, report, (None, batch), run.watcher.take());
             }
-            let details = plot_details(common, report, (rows.as_deref(), batch), one.watcher.take());
+            let details = plot_details(common, report, (rows.as_deref(), batch), run.watcher.take());
             report.jobs = None;
             details
         };
-        parallel::map(done.watched.iter_mut().collect(), self.thread_count(), policy_details)
+        parallel::map(simulations.watched.iter_mut().collect(), self.thread_count(), policy_details)
     }
 
     /// As many threads as were asked for, else as there are processors.

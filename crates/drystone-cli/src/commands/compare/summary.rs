@@ -61,12 +61,12 @@ impl SheetParts<'_> {
         choices.recommended_policy(turns).filter(|_| self.nothing.is_none())
     }
 
-    fn format_headline(&self, choices: &RoleChoices<'_>, recommended: Option<&ComparedPolicy>) -> String {
+    fn format_headline(&self, choices: &RoleChoices<'_>, recommendation: Option<&ComparedPolicy>) -> String {
         let base = &self.comparison.baseline;
         if let Some(nothing) = self.nothing {
             return nothing.to_string();
         }
-        if let Some(policy) = recommended {
+        if let Some(policy) = recommendation {
             let gains: Vec<String> = [Measure::Wait, Measure::BoundedSlowdown]
                 .into_iter()
                 .filter_map(|measure| {
@@ -124,7 +124,7 @@ impl SheetParts<'_> {
         }
         let lost_treatments =
             self.readings.map(|readings| readings.losing_treatments(&policy.name)).unwrap_or_default();
-        doubts.extend(lost_treatments.into_iter().map(|when| format!("it is not clear {when}")));
+        doubts.extend(lost_treatments.into_iter().map(|condition| format!("it is not clear {condition}")));
         doubts
     }
 
@@ -190,12 +190,12 @@ impl SheetParts<'_> {
             _ => "No job runs past its time limit.".to_string(),
         });
         let guessed_rule = self.workload.cleaning.rules.0.iter().find(|(rule, _)| *rule == "guessed-estimate");
-        if let Some((_, guessed)) = guessed_rule.filter(|(_, guessed)| *guessed > 0) {
-            let share = *guessed as f64 / self.workload.jobs.max(1) as f64;
+        if let Some((_, guess_count)) = guessed_rule.filter(|(_, guess_count)| *guess_count > 0) {
+            let share = *guess_count as f64 / self.workload.jobs.max(1) as f64;
             assumptions.push(format!(
                 "{} of the jobs ({}) have no estimate; their run time is used instead (--missing-estimate changes that).",
                 format_percent(Some(share), 1),
-                format_count(*guessed)
+                format_count(*guess_count)
             ));
         }
         if self.results.iter().any(|r| r.policy.preemptive) && self.experiment.platform.is_none() {

@@ -33,7 +33,7 @@ impl Treatment {
     }
 
     pub(super) fn other_treatments(self) -> impl Iterator<Item = Treatment> {
-        Treatment::ALL.into_iter().filter(move |other| *other != self)
+        Treatment::ALL.into_iter().filter(move |treatment| *treatment != self)
     }
 
     pub(super) fn sentence_beginning(self) -> &'static str {
@@ -142,7 +142,7 @@ mod tests {
                 ..SwfRecord::default()
             })
             .collect();
-        let cleaned = |overrun| {
+        let clean = |overrun| {
             let options = CleaningOptions {
                 overrun,
                 missing_estimate: MissingEstimate::Seconds(Span(20)),
@@ -158,16 +158,20 @@ mod tests {
         let pairs = |workload: &Workload| -> Vec<(i64, i64)> {
             workload.jobs().iter().zip(workload.truth()).map(|(job, truth)| (truth.run.0, job.estimate.0)).collect()
         };
-        let (logged, _, _) = cleaned(Overrun::RunOn);
-        assert_eq!(pairs(&logged), [(100, 100), (150, 100), (40, 100), (0, 1), (30, 20)]);
-        assert_eq!(count_overrunning(&logged), 2);
+        let (log_workload, _, _) = clean(Overrun::RunOn);
+        assert_eq!(pairs(&log_workload), [(100, 100), (150, 100), (40, 100), (0, 1), (30, 20)]);
+        assert_eq!(count_overrunning(&log_workload), 2);
         for overrun in [Overrun::Kill, Overrun::Raise] {
-            let (workload, records, options) = cleaned(overrun);
+            let (workload, records, options) = clean(overrun);
             assert_eq!(count_overrunning(&workload), 0);
             let treatment = Treatment::from_overrun(overrun).expect("one of three");
             let undone = treatment.restore_workload(&workload, &records, &options).expect("possible");
-            assert_eq!(pairs(&undone), pairs(&logged), "{overrun:?}");
-            assert_eq!(pairs(&treatment.treat_workload(&logged).expect("possible")), pairs(&workload), "{overrun:?}");
+            assert_eq!(pairs(&undone), pairs(&log_workload), "{overrun:?}");
+            assert_eq!(
+                pairs(&treatment.treat_workload(&log_workload).expect("possible")),
+                pairs(&workload),
+                "{overrun:?}"
+            );
         }
         assert_eq!(Treatment::Kill.other_treatments().map(Treatment::name).collect::<Vec<_>>(), ["run-on", "raise"]);
     }

@@ -45,10 +45,10 @@ pub(super) fn verdict_word(verdict: MetricVerdict) -> &'static str {
 pub(super) fn verdict_sentences(
     comparison: &Comparison,
     results: &[PolicyResult],
-    asked: bool,
+    has_preemptive: bool,
     words: VerdictLength,
 ) -> Vec<String> {
-    let choices = RoleChoices::from_comparison(comparison, results, asked);
+    let choices = RoleChoices::from_comparison(comparison, results, has_preemptive);
     let mut sentences = Vec::new();
     for measure in [Measure::Wait, Measure::BoundedSlowdown] {
         sentences.extend(describe_best(&comparison.baseline, &choices.sound, measure, words));
@@ -67,7 +67,7 @@ pub(super) fn verdict_sentences(
 }
 
 /// Describes the cost of suspension, wherever a policy suspends.
-pub(super) fn describe_suspension(results: &[PolicyResult], free: bool, asked: bool) -> Option<String> {
+pub(super) fn describe_suspension(results: &[PolicyResult], free: bool, has_preemptive: bool) -> Option<String> {
     let names: Vec<&str> = results.iter().filter(|r| r.policy.preemptive).map(|r| r.policy.text.as_str()).collect();
     let (suspend, subject) = match names[..] {
         [] => return None,
@@ -78,7 +78,7 @@ pub(super) fn describe_suspension(results: &[PolicyResult], free: bool, asked: b
         true => "at no cost here; on a machine it has one (--platform FILE)",
         false => "at the cost that --platform states",
     };
-    let place = match asked {
+    let place = match has_preemptive {
         true => format!("considered because {subject} asked for by name"),
         false => "considered only if asked for by name (--policy)".to_string(),
     };
@@ -120,13 +120,13 @@ pub(super) fn not_tried(too_long: &[String]) -> Option<String> {
 /// Describes the missing parts after an interrupt or the end of the time: policies, and load
 /// factors.
 pub(super) fn left_out(policies: &[String], loads: &[LoadFactor], time_is_up: bool) -> String {
-    let why = if time_is_up { "time is up" } else { "interrupted" };
+    let reason = if time_is_up { "time is up" } else { "interrupted" };
     let loads: Vec<String> = loads.iter().map(|factor| format!("load factor {factor}")).collect();
     let missing: Vec<&str> = policies.iter().chain(&loads).map(String::as_str).collect();
     match missing[..] {
-        [] => format!("{why} when all was simulated"),
-        _ if policies.is_empty() => format!("{why}: left out {}", missing.join(", ")),
-        _ => format!("{why}: left out {}. One of these policies might be better.", missing.join(", ")),
+        [] => format!("{reason} when all was simulated"),
+        _ if policies.is_empty() => format!("{reason}: left out {}", missing.join(", ")),
+        _ => format!("{reason}: left out {}. One of these policies might be better.", missing.join(", ")),
     }
 }
 
@@ -195,10 +195,10 @@ fn describe_best(base: &str, choices: &[&ComparedPolicy], measure: Measure, word
 /// Names the mean by which a policy that is better by another is clearly worse: a sentence of its
 /// own.
 fn describe_price(choices: &[&ComparedPolicy], policy: &str, words: VerdictLength) -> String {
-    let Some(chosen) = choices.iter().find(|p| p.name == policy) else { return String::new() };
+    let Some(choice) = choices.iter().find(|p| p.name == policy) else { return String::new() };
     let worse = [Measure::Wait, Measure::BoundedSlowdown].into_iter().find_map(|measure| {
         let change =
-            find_change(&chosen.changes, Metric::Mean(measure)).filter(|c| c.verdict == MetricVerdict::Worse)?;
+            find_change(&choice.changes, Metric::Mean(measure)).filter(|c| c.verdict == MetricVerdict::Worse)?;
         Some(format!(
             " The price of {policy}: mean {} {}, clearly worse.",
             measure.name(),
@@ -274,8 +274,8 @@ fn broken_promises(results: &[&PolicyResult], words: VerdictLength) -> Option<St
     (!policy_texts.is_empty()).then(|| format!("Announced starts that were missed: {}{more}.", policy_texts.join(", ")))
 }
 
-fn format_more(all: usize, words: VerdictLength) -> String {
-    match all.saturating_sub(words.named) {
+fn format_more(count: usize, words: VerdictLength) -> String {
+    match count.saturating_sub(words.named) {
         0 => String::new(),
         1 => " and one more".to_string(),
         n => format!(" and {n} more"),

@@ -160,10 +160,10 @@ mod tests {
     fn what_a_setting_cannot_do_is_not_said_to_be_one() {
         let of = |text: &str| to_run_it(&PolicyMeta::from_spec(&text.parse().expect("a policy")));
         assert!(of("easy").starts_with("No setting of Slurm is this") && of("easy").contains("live drive"));
-        let how = |text: &str| describe_availability(&PolicyMeta::from_spec(&text.parse().expect("a policy")));
-        assert!(how("perfect").contains("no policy of a real machine"));
-        assert!(how("fcfs").contains("sched/builtin") && !how("fcfs(order=sjf)").contains("sched/builtin"));
-        assert!(how("easy").contains("live drive") && how("easy++").contains("live drive"));
+        let describe = |text: &str| describe_availability(&PolicyMeta::from_spec(&text.parse().expect("a policy")));
+        assert!(describe("perfect").contains("no policy of a real machine"));
+        assert!(describe("fcfs").contains("sched/builtin") && !describe("fcfs(order=sjf)").contains("sched/builtin"));
+        assert!(describe("easy").contains("live drive") && describe("easy++").contains("live drive"));
         assert!(of("easy++").contains("predictions of run times and shortest-first"));
         assert!(of("easy-sjbf").contains("shortest job first"));
     }

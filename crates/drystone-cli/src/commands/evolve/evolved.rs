@@ -33,6 +33,6 @@ pub(super) fn log_heading(log: &OnLog) -> String {
     let unseen = weeks(log.unseen_weeks);
     match log.seen_weeks {
         0 => format!("{}: {unseen} that the search has not seen", log.log),
-        seen => format!("{}: {} that it was chosen by, {unseen} that it was not", log.log, weeks(seen)),
+        seen_weeks => format!("{}: {} that it was chosen by, {unseen} that it was not", log.log, weeks(seen_weeks)),
     }
 }

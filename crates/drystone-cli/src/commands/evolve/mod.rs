@@ -74,11 +74,12 @@ pub(crate) fn search_and_judge(
     let parts = LogWeeks { weeks: args.weeks, count: args.parts };
     let guard = args.guard.as_ref();
     let ground = ChoiceGround::new(&input.workload, parts, args.objective, guard, args.policy.clone());
-    let ground = learning_inputs.iter().try_fold(ground.map_err(CommandFailure::usage_error)?, |ground, other| {
-        ground
-            .with_log(&other.workload, parts, guard)
-            .map_err(|e| CommandFailure::usage_error(format_args!("{}: {e}", other.workload.provenance.name)))
-    })?;
+    let ground =
+        learning_inputs.iter().try_fold(ground.map_err(CommandFailure::usage_error)?, |ground, other_input| {
+            ground
+                .with_log(&other_input.workload, parts, guard)
+                .map_err(|e| CommandFailure::usage_error(format_args!("{}: {e}", other_input.workload.provenance.name)))
+        })?;
     let search = run_search(args, &ground, (input, &learning_inputs), stop)?;
     let is_interrupted = interrupt::stop_at_once() || stop.load(Ordering::Relaxed);
     let state = search.state().clone();
@@ -94,7 +95,7 @@ pub(crate) fn search_and_judge(
     let progress = WorkProgress::new("judging", "logs", Some((1 + learning_inputs.len() + other_inputs.len()) as u64));
     let mut logs: Vec<OnLog> = Vec::new();
     let own = std::iter::once(input).chain(&learning_inputs).map(|input| (&input.workload, Some(parts)));
-    for (workload, parts) in own.chain(other_inputs.iter().map(|other| (&other.workload, None))) {
+    for (workload, parts) in own.chain(other_inputs.iter().map(|other_input| (&other_input.workload, None))) {
         logs.push(judge_log(workload, parts, args, &policies, &never)?);
         progress.add_done(1);
     }
@@ -137,8 +138,8 @@ fn run_search<'a>(
     let threads = args.threads.map_or_else(|| std::thread::available_parallelism().map_or(1, usize::from), usize::from);
     let of = search_identity(args, (input, learned), &settings);
     let mut search = EvolveSearch::new(ground, settings, threads, of);
-    if let Some(saved) = args.state.as_deref().and_then(|path| std::fs::read_to_string(path).ok()) {
-        search = search.resume_from(&saved).map_err(search_failure)?;
+    if let Some(state_text) = args.state.as_deref().and_then(|path| std::fs::read_to_string(path).ok()) {
+        search = search.resume_from(&state_text).map_err(search_failure)?;
         message::print_note(&format!("going on after {} generations", search.state().generation));
     }
     let most = args.evaluations.or(args.limit.is_none().then_some(EVALUATIONS));
@@ -185,7 +186,8 @@ fn search_identity(
     (input, learned): (&WorkloadInput, &[WorkloadInput]),
     settings: &EvolveSettings,
 ) -> String {
-    let other_hashes: String = learned.iter().map(|other| format!(" and {}", other.workload_meta().hash)).collect();
+    let other_hashes: String =
+        learned.iter().map(|other_input| format!(" and {}", other_input.workload_meta().hash)).collect();
     let guard = args.guard.as_ref().map(ToString::to_string).unwrap_or_default();
     format!(
         "log {}{other_hashes}, objective {}, guard {guard}, policy {}, parts {} of {} weeks, population {}, largest {}, seed {}",
@@ -212,10 +214,10 @@ fn policies_to_judge(
     for order in BESIDE {
         add(order.to_string(), args.policy.with_formula(order)?);
     }
-    for (at, found) in front.iter().rev().take(JUDGED).enumerate() {
-        let parts = if found.size == 1 { "part" } else { "parts" };
-        let name = if at == 0 { "evolved".to_string() } else { format!("evolved, of {} {parts}", found.size) };
-        add(name, args.policy.with_formula(&found.formula)?);
+    for (at, formula) in front.iter().rev().take(JUDGED).enumerate() {
+        let parts = if formula.size == 1 { "part" } else { "parts" };
+        let name = if at == 0 { "evolved".to_string() } else { format!("evolved, of {} {parts}", formula.size) };
+        add(name, args.policy.with_formula(&formula.formula)?);
     }
     if let Some(best) = random.last() {
         add(RANDOM.to_string(), args.policy.with_formula(&best.formula)?);

@@ -16,8 +16,8 @@ pub(super) fn render_overview(result: &Evolved) -> Document {
     let mut document = Document::default();
     document.add_heading(result.workload.format_line());
     let mut facts = Vec::new();
-    if let Some(found) = result.front.last() {
-        facts.push(("Found".to_string(), found.formula.clone()));
+    if let Some(formula) = result.front.last() {
+        facts.push(("Found".to_string(), formula.formula.clone()));
     }
     for log in &result.logs {
         if let Some(best) = log.verdicts.iter().find(|verdict| verdict.name == EVOLVED) {
@@ -25,8 +25,8 @@ pub(super) fn render_overview(result: &Evolved) -> Document {
         }
     }
     for log in &result.logs {
-        if let Some(told) = find_caution(result, log) {
-            facts.push(("Caution".to_string(), told));
+        if let Some(caution) = find_caution(result, log) {
+            facts.push(("Caution".to_string(), caution));
         }
     }
     let policy = result.policy.replace('?', "FORMULA");
@@ -99,7 +99,7 @@ fn broken_guard(result: &Evolved, log: &OnLog, best: &PolicyVerdict) -> Option<S
     if value <= bound {
         return None;
     }
-    let has_held = result.front.last().is_some_and(|found| found.score.excess == 0.0);
+    let has_held = result.front.last().is_some_and(|formula| formula.score.excess == 0.0);
     let guard_note = if has_held {
         "it held on the weeks that formulas were chosen by"
     } else {

@@ -113,25 +113,25 @@ impl Printable for Fitted {
 
     fn render_rows(&self) -> FlatRows {
         let mut rows = FlatRows::default();
-        for ranked in self.best.iter().chain(&self.published) {
+        for ranking in self.best.iter().chain(&self.published) {
             let mut row = FlatRow::default();
             row.add_text("drystone", self.drystone);
             row.add_text("seed", self.settings.seed);
             row.add_text("trials", self.settings.trials);
             row.add_text("tuples", self.settings.tuples);
-            row.add_text("rank", ranked.rank);
-            row.add_text("name", ranked.name.unwrap_or(""));
-            row.add_number("error", Some(ranked.fit.error));
-            row.add_text("formula", &ranked.fit.formula);
+            row.add_text("rank", ranking.rank);
+            row.add_text("name", ranking.name.unwrap_or(""));
+            row.add_number("error", Some(ranking.fit.error));
+            row.add_text("formula", &ranking.fit.formula);
             rows.push(row);
         }
         rows
     }
 }
 
-fn ranking_table(ranked: &[RankedFunction]) -> DocumentTable {
+fn ranking_table(rankings: &[RankedFunction]) -> DocumentTable {
     let mut table = DocumentTable::new(["rank", "name", "error", "formula"]).with_text_columns(&[1, 3]);
-    for r in ranked {
+    for r in rankings {
         table.add_row(vec![
             format_count(r.rank as u64).into(),
             r.name.unwrap_or("").into(),

@@ -35,13 +35,13 @@ impl Printable for Evolved {
         document.add_heading("Formulas by size, on the weeks that they were chosen by (smallest value first)");
         let mut table =
             DocumentTable::new(["parts", &self.objective, "guard exceeded by", "formula"]).with_text_columns(&[3]);
-        for found in &self.front {
-            let excess = if found.score.excess > 0.0 { format_change(found.score.excess) } else { "-".to_string() };
+        for formula in &self.front {
+            let excess = if formula.score.excess > 0.0 { format_change(formula.score.excess) } else { "-".to_string() };
             table.add_row(vec![
-                format_count(found.size as u64).into(),
-                format_fixed(found.score.quality, 2).into(),
+                format_count(formula.size as u64).into(),
+                format_fixed(formula.score.quality, 2).into(),
                 excess.into(),
-                found.formula.as_str().into(),
+                formula.formula.as_str().into(),
             ]);
         }
         document.add_table(table);

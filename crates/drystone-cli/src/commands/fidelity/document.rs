@@ -104,9 +104,9 @@ fn describe_mechanism(pool: &PoolFidelity) -> String {
 }
 
 fn describe_skill(pool: &PoolFidelity) -> String {
-    let describe_score = |what: &str, value: Option<f64>, best: &str| match value {
-        Some(value) => format!("{what} {} (against {best})", format_fixed(value, 2)),
-        None => format!("{what} {NONE}"),
+    let describe_score = |label: &str, value: Option<f64>, best: &str| match value {
+        Some(value) => format!("{label} {} (against {best})", format_fixed(value, 2)),
+        None => format!("{label} {NONE}"),
     };
     let s = &pool.skill;
     [

@@ -24,8 +24,8 @@ pub(super) fn render_overview(fidelity: &Fidelity) -> Document {
         (c.dropped, "dropped by the import"),
         (c.imputed, "with an assumed limit, size or run time"),
     ];
-    for (jobs_of, what) in apart.into_iter().filter(|(n, _)| *n > 0) {
-        jobs.push_str(&format!("; {} {what}", format_count(jobs_of)));
+    for (jobs_of, label) in apart.into_iter().filter(|(n, _)| *n > 0) {
+        jobs.push_str(&format!("; {} {label}", format_count(jobs_of)));
     }
     facts.push(("Jobs".to_string(), jobs));
     if c.bad_rows > 0 {
@@ -62,11 +62,13 @@ fn pool_facts(pool: &PoolFidelity, several: bool) -> Vec<(String, String)> {
         return facts;
     }
     let e = &pool.errors;
-    if let (Some(recorded), Some(replayed), Some(distance)) = (e.recorded_mean, e.replayed_mean, e.mean_distance) {
+    if let (Some(recorded_mean), Some(replayed_mean), Some(distance)) =
+        (e.recorded_mean, e.replayed_mean, e.mean_distance)
+    {
         let waits = format!(
             "{} on average in the records, {} replayed; a job's wait is off by {} on average",
-            format_duration(recorded),
-            format_duration(replayed),
+            format_duration(recorded_mean),
+            format_duration(replayed_mean),
             format_duration(distance)
         );
         facts.push(("Waits".to_string(), waits));

@@ -88,8 +88,9 @@ pub(crate) fn compute_scores(
         ForeseeError::Simulation(error) => CommandFailure::simulation_error(spec.text(), error),
         other => CommandFailure::usage_error(format_args!("policy {spec}: {other}")),
     })?;
-    Ok(answers
-        .map(|found| Scores::new(input.workload_meta(), PolicyMeta::from_spec(&spec), experiment, &options, found)))
+    Ok(answers.map(|foresight| {
+        Scores::new(input.workload_meta(), PolicyMeta::from_spec(&spec), experiment, &options, foresight)
+    }))
 }
 
 /// Questions about a log under a policy with passes of its own clocks, at most: each future of a

@@ -32,9 +32,9 @@ impl Scores {
         policy: PolicyMeta,
         experiment: ExperimentMeta,
         options: &ForeseeOptions<'_>,
-        found: Foreseen,
+        foresight: Foreseen,
     ) -> Scores {
-        let mut verdict = describe_verdict(&found);
+        let mut verdict = describe_verdict(&foresight);
         if options.every > 1 {
             verdict.push(format!(
                 "One in {} of the jobs that waited was asked about; --every 1 asks about all.",
@@ -49,7 +49,7 @@ impl Scores {
             experiment,
             settings: options.settings.clone(),
             every: options.every,
-            found,
+            found: foresight,
             verdict,
             whole: false,
         }
@@ -65,8 +65,8 @@ impl Scores {
     }
 }
 
-fn calibrated_score(found: &Foreseen) -> Option<&MethodScore> {
-    found.methods.iter().find(|score| score.method == AnswerMethod::Calibrated)
+fn calibrated_score(foresight: &Foreseen) -> Option<&MethodScore> {
+    foresight.methods.iter().find(|score| score.method == AnswerMethod::Calibrated)
 }
 
 /// Compares calibrated futures with the best baseline: the share of its CRPS that they save, with
@@ -91,25 +91,25 @@ fn compare_with_baseline(baseline: &str, [skill, low, high]: [f64; 3]) -> String
 }
 
 /// Tells how far one run of questions decides the score.
-fn describe_range(ours: &MethodScore, best: Option<&MethodScore>) -> Option<String> {
-    let ([low, high], best) = (ours.interval?, best?);
-    let [own, other] = best.without_worst?;
+fn describe_range(own_score: &MethodScore, best: Option<&MethodScore>) -> Option<String> {
+    let ([low, high], best) = (own_score.interval?, best?);
+    let [own, other_score] = best.without_worst?;
     Some(format!(
         "Their CRPS is {} min (95% interval: {} to {}); without their worst 50 questions in a row {}, and {} of {}.",
-        format_fixed(ours.all.crps, 1),
+        format_fixed(own_score.all.crps, 1),
         format_fixed(low, 1),
         format_fixed(high, 1),
         format_fixed(own, 1),
-        format_fixed(other, 1),
+        format_fixed(other_score, 1),
         best.method.name()
     ))
 }
 
-fn describe_verdict(found: &Foreseen) -> Vec<String> {
-    let Some(ours) = calibrated_score(found).filter(|ours| ours.all.questions > 0) else {
+fn describe_verdict(foresight: &Foreseen) -> Vec<String> {
+    let Some(own_score) = calibrated_score(foresight).filter(|own_score| own_score.all.questions > 0) else {
         return vec!["No job waited, so that there was nothing to foresee.".to_string()];
     };
-    let overall_score = &ours.all;
+    let overall_score = &own_score.all;
     let mut lines = vec![format!(
         "Of {} that waited, {}% started within the central 50% of their forecast and {}% within the central \
          90%.",
@@ -117,20 +117,20 @@ fn describe_verdict(found: &Foreseen) -> Vec<String> {
         format_fixed(100.0 * overall_score.coverage[0], 1),
         format_fixed(100.0 * overall_score.coverage[1], 1)
     )];
-    let best = found.best_baseline.and_then(|best| found.methods.iter().find(|score| score.method == best));
+    let best = foresight.best_baseline.and_then(|best| foresight.methods.iter().find(|score| score.method == best));
     if let Some(best) = best
         && let Some(skill) = best.skill
     {
         lines.push(compare_with_baseline(best.method.name(), [skill.skill, skill.low, skill.high]));
     }
-    lines.extend(describe_range(ours, best));
-    if let Some(before) = found.before_plan {
+    lines.extend(describe_range(own_score, best));
+    if let Some(before) = foresight.before_plan {
         lines.push(format!(
             "{}% of the jobs started before the plan of time limits said.",
             format_fixed(100.0 * before, 1)
         ));
     }
-    let promises = found.promises;
+    let promises = foresight.promises;
     if promises.made > 0 {
         lines.push(format!(
             "The policy itself announced a latest start to {} and kept it for {} of them; on average they started {} min \
@@ -140,10 +140,10 @@ fn describe_verdict(found: &Foreseen) -> Vec<String> {
             format_fixed(promises.earlier, 0)
         ));
     }
-    if found.beyond > 0.0005 {
+    if foresight.beyond > 0.0005 {
         lines.push(format!(
             "In {}% of the futures the job had not started after 14 days.",
-            format_fixed(100.0 * found.beyond, 1)
+            format_fixed(100.0 * foresight.beyond, 1)
         ));
     }
     if overall_score.questions < 200 {
@@ -270,13 +270,13 @@ impl Printable for Scores {
             .collect();
         document.add_table(score_table(&rows, ["method", "jobs"]));
         self.add_repeated(&mut document);
-        if let Some(ours) = calibrated_score(answers) {
+        if let Some(own_score) = calibrated_score(answers) {
             document.add_heading("The calibrated answer by state");
-            let rows: Vec<_> = ours
+            let rows: Vec<_> = own_score
                 .by_state
                 .iter()
                 .filter(|(_, score)| score.questions > 0)
-                .map(|(state, score)| (state.name().to_string(), ours.method.is_point(), score))
+                .map(|(state, score)| (state.name().to_string(), own_score.method.is_point(), score))
                 .collect();
             document.add_table(score_table(&rows, ["state", "jobs"]));
         }

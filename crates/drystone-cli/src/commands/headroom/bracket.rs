@@ -36,11 +36,11 @@ impl Bracket {
     /// Returns the saving of the schedule found on a policy's measure, and the largest possible
     /// one, for tables.
     pub(crate) fn table_columns(&self, policy: &str) -> [String; 2] {
-        let policy_bracket = self.policies.iter().find(|one| one.policy == policy);
+        let policy_bracket = self.policies.iter().find(|bracket| bracket.policy == policy);
         let text = |share: Option<f64>, show: fn(f64) -> String| share.map_or_else(|| NONE.to_string(), show);
         [
-            text(policy_bracket.and_then(|one| one.saved), share_below),
-            text(policy_bracket.and_then(|one| one.at_most), share_above),
+            text(policy_bracket.and_then(|bracket| bracket.saved), share_below),
+            text(policy_bracket.and_then(|bracket| bracket.at_most), share_above),
         ]
     }
 }
@@ -119,15 +119,15 @@ pub(crate) struct Sought {
 /// Seeks a bracket for the jobs of a case; each of `all` has these jobs.
 pub(crate) fn seek_bracket(
     case: &HeadroomCase,
-    all: &[BracketSchedule<'_>],
-    how: &Seek<'_>,
+    entries: &[BracketSchedule<'_>],
+    seek: &Seek<'_>,
 ) -> Result<Sought, CommandFailure> {
-    let (begun_from, begin) = choose_beginning(case, all)?;
-    let ascent = find_floor(case, &begin, Relaxation::Windows, how);
+    let (begun_from, begin) = choose_beginning(case, entries)?;
+    let ascent = find_floor(case, &begin, Relaxation::Windows, seek);
     let certificate = ascent.certify_floor(&case.instance);
-    let suspends = |one: &BracketSchedule<'_>| one.rows.iter().any(|row| row.suspensions > 0);
-    let suspension_floor = all.iter().any(|one| one.shown && suspends(one)).then(|| {
-        let ascent = find_floor(case, &begin, Relaxation::Seconds, how);
+    let suspends = |entry: &BracketSchedule<'_>| entry.rows.iter().any(|row| row.suspensions > 0);
+    let suspension_floor = entries.iter().any(|entry| entry.shown && suspends(entry)).then(|| {
+        let ascent = find_floor(case, &begin, Relaxation::Seconds, seek);
         floor_meta(case, &ascent, &ascent.certify_floor(&case.instance))
     });
     let begun_at = case.instance.schedule_cost(&begin);
@@ -135,14 +135,14 @@ pub(crate) fn seek_bracket(
         value: case.mean_measure(begun_at),
         begun_from,
         begun_at: case.mean_measure(begun_at),
-        seed: how.seed,
+        seed: seek.seed,
         seconds: None,
         trials: 0,
         stopped: false,
     };
     let mut schedule = begin;
-    if let Some(limit) = how.limit.filter(|_| !how.stop.load(Ordering::Relaxed)) {
-        let best = improve_schedule(case, &schedule, limit, how)?;
+    if let Some(limit) = seek.limit.filter(|_| !seek.stop.load(Ordering::Relaxed)) {
+        let best = improve_schedule(case, &schedule, limit, seek)?;
         best_found.value = case.mean_measure(best.cost);
         (best_found.trials, best_found.stopped) = (best.trials, best.stopped);
         let is_timed = matches!(limit, TimeLimit::Time(_));
@@ -154,11 +154,11 @@ pub(crate) fn seek_bracket(
         let (below, of) = (below - least_value(case.measure), of - least_value(case.measure));
         (of > 0.0).then(|| (1.0 - below / of).max(0.0))
     };
-    let policies = all.iter().filter(|one| one.shown).map(|one| {
-        let (value, suspends) = (case.judge_schedule(one.rows), suspends(one));
+    let policies = entries.iter().filter(|entry| entry.shown).map(|entry| {
+        let (value, suspends) = (case.judge_schedule(entry.rows), suspends(entry));
         let lowest = if suspends { suspension_floor.as_ref() } else { Some(&floor) };
         BracketPolicy {
-            policy: one.policy.to_string(),
+            policy: entry.policy.to_string(),
             value,
             suspends,
             saved: share(best_found.value, value).filter(|_| !suspends),
@@ -185,13 +185,13 @@ pub(crate) fn least_value(measure: DelayMeasure) -> f64 {
 /// The best of the schedules that run every job once, else one in order of arrival.
 fn choose_beginning(
     case: &HeadroomCase,
-    all: &[BracketSchedule<'_>],
+    entries: &[BracketSchedule<'_>],
 ) -> Result<(String, TaskSchedule), CommandFailure> {
-    let starts = all.iter().filter_map(|one| Some((one.policy.to_string(), case.extract_starts(one.rows)?)));
+    let starts = entries.iter().filter_map(|entry| Some((entry.policy.to_string(), case.extract_starts(entry.rows)?)));
     let cost = |(_, schedule): &(String, TaskSchedule)| case.instance.schedule_cost(schedule);
     let best = starts.min_by(|a, b| cost(a).total_cmp(&cost(b)));
     let plain = || {
-        let schedule = case.plain_schedule(all.first()?.rows)?;
+        let schedule = case.plain_schedule(entries.first()?.rows)?;
         Some(("the order of arrival".to_string(), schedule))
     };
     best.or_else(plain).ok_or_else(|| {
@@ -199,8 +199,8 @@ fn choose_beginning(
     })
 }
 
-fn find_floor(case: &HeadroomCase, begin: &TaskSchedule, relaxation: Relaxation, how: &Seek<'_>) -> Ascended {
-    let steps = how.grids.iter().map(|&(_, steps)| u64::from(steps)).sum();
+fn find_floor(case: &HeadroomCase, begin: &TaskSchedule, relaxation: Relaxation, seek: &Seek<'_>) -> Ascended {
+    let steps = seek.grids.iter().map(|&(_, steps)| u64::from(steps)).sum();
     let progress = WorkProgress::new("proving a floor", "steps", Some(steps));
     let report_step = |step: drystone_headroom::AscentStep| {
         progress.add_done(1);
@@ -208,21 +208,21 @@ fn find_floor(case: &HeadroomCase, begin: &TaskSchedule, relaxation: Relaxation,
             let value = format_figure(case.measure, case.mean_measure(step.value.max(0.0)));
             progress.set_message(format!(": cells of {} s, nothing below {value}", step.delta));
         }
-        !how.stop.load(Ordering::Relaxed)
+        !seek.stop.load(Ordering::Relaxed)
     };
     let grids = match relaxation {
-        Relaxation::Windows => how.grids.clone(),
+        Relaxation::Windows => seek.grids.clone(),
         // A coarse grid is as good as it gets, and each step takes ten times as long.
         Relaxation::Seconds => vec![(3600, 200)],
     };
-    ascend_prices(&case.instance, begin, &Ascent { relaxation, grids, threads: how.threads }, &report_step)
+    ascend_prices(&case.instance, begin, &Ascent { relaxation, grids, threads: seek.threads }, &report_step)
 }
 
 fn improve_schedule(
     case: &HeadroomCase,
     begin: &TaskSchedule,
     limit: TimeLimit,
-    how: &Seek<'_>,
+    seek: &Seek<'_>,
 ) -> Result<drystone_headroom::BestFound, CommandFailure> {
     let progress = WorkProgress::new("searching", "%", Some(100));
     let told_of = Cell::new(0_u64);
@@ -232,20 +232,20 @@ fn improve_schedule(
             progress.set_message(format!(": at hand {}", format_figure(case.measure, case.mean_measure(step.cost))));
             progress.add_done(done_percent - told_of.replace(done_percent));
         }
-        !how.stop.load(Ordering::Relaxed)
+        !seek.stop.load(Ordering::Relaxed)
     };
-    let search_for = HeadroomSearch { limit, seed: how.seed, threads: how.threads, ..HeadroomSearch::default() };
+    let search_for = HeadroomSearch { limit, seed: seek.seed, threads: seek.threads, ..HeadroomSearch::default() };
     search_schedule(&case.instance, begin, &search_for, &report_progress).map_err(CommandFailure::caused_by)
 }
 
-fn floor_meta(case: &HeadroomCase, ascended: &Ascended, certificate: &Certificate) -> Floor {
+fn floor_meta(case: &HeadroomCase, ascent: &Ascended, certificate: &Certificate) -> Floor {
     Floor {
         value: least_value(case.measure) + certificate.floor_per(case.divisor()),
         grid: certificate.delta,
-        steps: ascended.steps.iter().map(|&(_, steps)| steps).sum(),
+        steps: ascent.steps.iter().map(|&(_, steps)| steps).sum(),
         q: certificate.q,
         prices_hash: prices_hash(certificate),
-        stopped: ascended.stopped,
+        stopped: ascent.stopped,
     }
 }
 
@@ -310,11 +310,11 @@ pub(crate) fn share_above(share: f64) -> String {
 
 /// Says which schedules have other jobs, and so no place in the bracket.
 pub(crate) fn say_others(policies: &[(String, usize)]) {
-    for (policy, others) in policies {
+    for (policy, count) in policies {
         message::print_warning(&format!(
             "{policy} has no place in the bracket: {} there have another submit time, size or run time, and the floor belongs to one \
              set of jobs",
-            format_plural(*others as u64, "job")
+            format_plural(*count as u64, "job")
         ));
     }
 }

@@ -134,7 +134,7 @@ impl<'a> PricesDocument<'a> {
         let ran = |(_, (row, task)): &(usize, (&drystone::metrics::JobRow, &drystone_headroom::HeadroomTask))| {
             task.fixed && task.run == 0 && row.ran.0 > 0
         };
-        let later = row_tasks().filter(|one| !ran(one) && one.1.1.release != one.1.0.submit.0);
+        let later = row_tasks().filter(|pair| !ran(pair) && pair.1.1.release != pair.1.0.submit.0);
         PricesDocument {
             schema: "drystone/prices/1",
             drystone: VERSION,

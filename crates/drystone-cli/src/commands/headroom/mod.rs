@@ -90,7 +90,7 @@ pub(crate) fn find_answer(
     let mut experiment = input::untrimmed_experiment(args.cleaning.study, args.seed, &input.header);
     experiment.trim = selection.to_string();
     let (ran, outages) = simulate_policies(args, input, &mut experiment, stop)?;
-    let Some(first) = ran.iter().find(|one| one.shown) else { return Ok(None) };
+    let Some(first) = ran.iter().find(|run| run.shown) else { return Ok(None) };
     report::warn_if_none_counts(&first.report);
     let case =
         HeadroomCase::from_rows(workload, &first.rows, (&outages, args.real.feedback), (args.measure, selection));
@@ -98,21 +98,21 @@ pub(crate) fn find_answer(
     refuse_others(&case, &ran)?;
     let schedules: Vec<BracketSchedule<'_>> = ran
         .iter()
-        .filter(|one| case.count_differing(&one.rows) == 0)
-        .map(|one| BracketSchedule { policy: one.spec.text(), rows: &one.rows, shown: one.shown })
+        .filter(|run| case.count_differing(&run.rows) == 0)
+        .map(|run| BracketSchedule { policy: run.spec.text(), rows: &run.rows, shown: run.shown })
         .collect();
-    let how = Seek {
+    let seek = Seek {
         grids: args.grid.unwrap_or(if workload.len() < MANY { Grid::FiveMinutes } else { Grid::Quarter }).grid_steps(),
         limit: search_limit(args),
         seed: args.seed,
         threads: thread_count(args.threads),
         stop,
     };
-    let sought = seek_bracket(&case, &schedules, &how)?;
+    let sought = seek_bracket(&case, &schedules, &seek)?;
     let rows = case.schedule_rows(&first.rows, &sought.schedule);
     let found_report = measure_schedule(workload, &rows, &outages, selection);
     let beside =
-        |one: &HeadroomRun| BracketNeighbours { policy: PolicyMeta::from_spec(&one.spec), report: one.report.clone() };
+        |run: &HeadroomRun| BracketNeighbours { policy: PolicyMeta::from_spec(&run.spec), report: run.report.clone() };
     let result = HeadroomResult {
         schema: "drystone/headroom/1",
         drystone: VERSION,
@@ -123,7 +123,7 @@ pub(crate) fn find_answer(
         whole: args.output.details,
         verdict: result::bracket_lines(&sought.bracket, args.measure, result::shows_floor(args.measure, args.floor)),
         bracket: sought.bracket.clone(),
-        policies: ran.iter().filter(|one| one.shown).map(beside).collect(),
+        policies: ran.iter().filter(|run| run.shown).map(beside).collect(),
         found: BracketNeighbours { policy: found_meta(args, &sought), report: found_report },
     };
     Ok(Some(HeadroomAnswer { result, rows, sought, case, outages }))
@@ -141,14 +141,14 @@ fn search_limit(args: &HeadroomArgs) -> Option<TimeLimit> {
 }
 
 /// As many threads as were asked for, else as there are processors.
-pub(crate) fn thread_count(asked: Option<u16>) -> usize {
-    asked.map_or_else(|| std::thread::available_parallelism().map_or(1, usize::from), usize::from)
+pub(crate) fn thread_count(thread_option: Option<u16>) -> usize {
+    thread_option.map_or_else(|| std::thread::available_parallelism().map_or(1, usize::from), usize::from)
 }
 
 /// The floor belongs to one set of jobs.
 fn refuse_others(case: &HeadroomCase, ran: &[HeadroomRun]) -> Result<(), CommandFailure> {
     let Some((one, others)) =
-        ran.iter().filter(|one| one.shown).map(|one| (one, case.count_differing(&one.rows))).find(|o| o.1 > 0)
+        ran.iter().filter(|run| run.shown).map(|run| (run, case.count_differing(&run.rows))).find(|o| o.1 > 0)
     else {
         return Ok(());
     };
@@ -179,10 +179,10 @@ fn simulate_policies(
     };
     let mut specs: Vec<(PolicySpec, bool)> = Vec::new();
     let further_specs = BEGINNINGS.iter().filter_map(|text| text.parse().ok()).map(|spec: PolicySpec| (spec, false));
-    for (spec, shown) in asked_specs.into_iter().map(|spec| (spec, true)).chain(further_specs) {
+    for (spec, is_asked) in asked_specs.into_iter().map(|spec| (spec, true)).chain(further_specs) {
         let spec = input.localised_policy(&input::in_study(&spec, study)?)?;
-        if !specs.iter().any(|(other, _)| other.text() == spec.text()) {
-            specs.push((spec, shown));
+        if !specs.iter().any(|(spec_before, _)| spec_before.text() == spec.text()) {
+            specs.push((spec, is_asked));
         }
     }
     input.check_fit(specs.iter().map(|(spec, _)| spec))?;
@@ -204,8 +204,8 @@ fn simulate_policies(
             .with_progress(&report_jobs)
             .with_stop(stop);
         let measurement = simulation.run(&mut ()).map_err(|e| CommandFailure::experiment_error(spec.text(), e))?;
-        Ok(measurement.map(|measured| {
-            let mut report = measured.report;
+        Ok(measurement.map(|outcome| {
+            let mut report = outcome.report;
             let rows = report.take_schedule().unwrap_or_default();
             HeadroomRun { spec, report, rows, shown }
         }))

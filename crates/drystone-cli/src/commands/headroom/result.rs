@@ -54,14 +54,16 @@ impl HeadroomResult {
         let row = |name: String, report: &Report, against: Option<&BracketPolicy>| {
             let mut row: Vec<TableValue> = vec![name.into()];
             row.extend(OVERVIEW.iter().map(|column| TableValue::from((column.show)(column.metric.value_of(report)))));
-            row.push(against.and_then(|one| one.saved).map_or_else(|| NONE.to_string(), share_below).into());
+            row.push(against.and_then(|bracket| bracket.saved).map_or_else(|| NONE.to_string(), share_below).into());
             if self.shows_floor() {
-                row.push(against.and_then(|one| one.at_most).map_or_else(|| NONE.to_string(), share_above).into());
+                row.push(
+                    against.and_then(|bracket| bracket.at_most).map_or_else(|| NONE.to_string(), share_above).into(),
+                );
             }
             row
         };
-        for (one, against) in self.policies.iter().zip(&self.bracket.policies) {
-            table.add_row(row(one.policy.marked_text(), &one.report, Some(against)));
+        for (neighbours, against) in self.policies.iter().zip(&self.bracket.policies) {
+            table.add_row(row(neighbours.policy.marked_text(), &neighbours.report, Some(against)));
         }
         table.add_row(row(self.found.policy.marked_text(), &self.found.report, None));
         table
@@ -78,15 +80,15 @@ impl HeadroomResult {
             heads.push("at most");
         }
         let mut table = DocumentTable::new(heads);
-        for one in &self.bracket.policies {
-            let suspends = if one.suspends { " (suspends jobs)" } else { "" };
+        for bracket in &self.bracket.policies {
+            let suspends = if bracket.suspends { " (suspends jobs)" } else { "" };
             let mut row: Vec<TableValue> = vec![
-                format!("{}{suspends}", one.policy).into(),
-                format_figure(self.measure, one.value).into(),
-                one.saved.map_or_else(|| NONE.to_string(), share_below).into(),
+                format!("{}{suspends}", bracket.policy).into(),
+                format_figure(self.measure, bracket.value).into(),
+                bracket.saved.map_or_else(|| NONE.to_string(), share_below).into(),
             ];
             if self.shows_floor() {
-                row.push(one.at_most.map_or_else(|| NONE.to_string(), share_above).into());
+                row.push(bracket.at_most.map_or_else(|| NONE.to_string(), share_above).into());
             }
             table.add_row(row);
         }
@@ -116,7 +118,7 @@ impl HeadroomResult {
         if let Some(first) = self.policies.first() {
             facts.push(pair("jobs that count", report::describe_counted_jobs(&first.report)));
         }
-        let cut = |stopped: bool| if stopped { ", interrupted" } else { "" };
+        let cut = |is_interrupted: bool| if is_interrupted { ", interrupted" } else { "" };
         if self.shows_floor() {
             facts.push(pair(
                 "floor",
@@ -157,8 +159,8 @@ impl HeadroomResult {
 }
 
 /// Returns whether a floor is worth showing: that of bounded slowdowns is close to 1.
-pub(super) fn shows_floor(measure: DelayMeasure, asked: bool) -> bool {
-    measure != DelayMeasure::BoundedSlowdown || asked
+pub(super) fn shows_floor(measure: DelayMeasure, is_asked: bool) -> bool {
+    measure != DelayMeasure::BoundedSlowdown || is_asked
 }
 
 fn measure_name(measure: DelayMeasure) -> &'static str {
@@ -183,9 +185,9 @@ pub(crate) fn bracket_lines(bracket: &Bracket, measure: DelayMeasure, with_floor
     let mut parts: Vec<String> = bracket
         .policies
         .iter()
-        .map(|one| {
-            let suspends = if one.suspends { " (suspends jobs)" } else { "" };
-            format!("{} {}{suspends}", one.policy, format_figure(measure, one.value))
+        .map(|policy_bracket| {
+            let suspends = if policy_bracket.suspends { " (suspends jobs)" } else { "" };
+            format!("{} {}{suspends}", policy_bracket.policy, format_figure(measure, policy_bracket.value))
         })
         .collect();
     let best_found = &bracket.found;
@@ -207,7 +209,7 @@ pub(crate) fn bracket_lines(bracket: &Bracket, measure: DelayMeasure, with_floor
 
 /// Both ends of the bracket in a sentence of a verdict, and what follows for a policy.
 pub(crate) fn bracket_remark(bracket: &Bracket, measure: DelayMeasure, policy: &str) -> Option<String> {
-    let policy_bracket = bracket.policies.iter().find(|one| one.policy == policy)?;
+    let policy_bracket = bracket.policies.iter().find(|candidate| candidate.policy == policy)?;
     let search_text = match bracket.found.trials {
         0 => format!("the best of these schedules ({}) has", bracket.found.begun_from),
         _ => format!("the best schedule found in {} has", bracket.found.describe_effort()),
@@ -219,15 +221,15 @@ pub(crate) fn bracket_remark(bracket: &Bracket, measure: DelayMeasure, policy: &
 }
 
 /// Describes the possible saving on a policy's measure.
-pub(crate) fn saving_sentence(one: &BracketPolicy, measure: DelayMeasure, with_floor: bool) -> Option<String> {
-    let (measure_phrase, policy) = (of_what(measure), &one.policy);
-    let most = one.at_most.filter(|_| with_floor).map(share_above);
-    match (one.saved.map(share_below), most) {
-        (Some(saved), Some(most)) => Some(format!(
-            "{measure_phrase} under {policy} {saved} could be saved by an omniscient scheduler; at most {most} by any"
+pub(crate) fn saving_sentence(bracket: &BracketPolicy, measure: DelayMeasure, with_floor: bool) -> Option<String> {
+    let (measure_phrase, policy) = (of_what(measure), &bracket.policy);
+    let most = bracket.at_most.filter(|_| with_floor).map(share_above);
+    match (bracket.saved.map(share_below), most) {
+        (Some(saving), Some(most)) => Some(format!(
+            "{measure_phrase} under {policy} {saving} could be saved by an omniscient scheduler; at most {most} by any"
         )),
-        (Some(saved), None) => {
-            Some(format!("{measure_phrase} under {policy} {saved} could be saved by an omniscient scheduler"))
+        (Some(saving), None) => {
+            Some(format!("{measure_phrase} under {policy} {saving} could be saved by an omniscient scheduler"))
         }
         (None, Some(most)) => Some(format!(
             "{measure_phrase} under {policy} at most {most} could be saved by any schedule, with or without suspension"
@@ -243,7 +245,7 @@ impl Printable for HeadroomResult {
         document.add_text(self.verdict.join("\n"));
         document.add_facts(self.result_facts());
         document.add_table(self.bracket_table());
-        let reports = self.policies.iter().map(|one| &one.report).chain([&self.found.report]);
+        let reports = self.policies.iter().map(|neighbours| &neighbours.report).chain([&self.found.report]);
         report::say_if_inexact(&mut document, reports.flat_map(report::all_summaries));
         document
     }
@@ -256,8 +258,8 @@ impl Printable for HeadroomResult {
         let mut rows = FlatRows::default();
         let Bracket { measure, floor, found, .. } = &self.bracket;
         let against = self.bracket.policies.iter().map(Some).chain([None]);
-        for (one, against) in self.policies.iter().chain([&self.found]).zip(against) {
-            let mut row = report::input_columns(&self.workload, &one.policy, &self.experiment);
+        for (neighbours, against) in self.policies.iter().chain([&self.found]).zip(against) {
+            let mut row = report::input_columns(&self.workload, &neighbours.policy, &self.experiment);
             row.add_text("measure", measure);
             row.add_number("value", Some(against.map_or(found.value, |against| against.value)));
             row.add_number("found", Some(found.value));

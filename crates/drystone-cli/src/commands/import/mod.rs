@@ -117,11 +117,11 @@ pub(crate) fn import_accounting(
     for warning in &site.manifest.warnings {
         message::print_warning(warning);
     }
-    if let Some(known) = site.slurm_conf() {
+    if let Some(conf_text) = site.slurm_conf() {
         let is_one = |path: &&std::path::PathBuf| {
             SlurmConf::read_file(path).is_ok_and(|conf| !conf.nodes.is_empty() && !conf.partitions.is_empty())
         };
-        args.machine.iter().filter(is_one).for_each(|path| crate::site::remarks_at_import(path, known));
+        args.machine.iter().filter(is_one).for_each(|path| crate::site::remarks_at_import(path, conf_text));
     }
     if let Some(key) = &args.anonymise {
         anonymise_site(&mut site, key, args)?;
@@ -139,12 +139,12 @@ fn anonymise_site(site: &mut Site, key: &str, args: &ImportArgs) -> Result<(), C
         text => AnonymousKey::from_text(text),
     };
     let hide = Hide { partitions: args.anonymise_partitions, times: args.shift_time };
-    let Some(told) = site.anonymise_site(&key, hide) else {
+    let Some(notes) = site.anonymise_site(&key, hide) else {
         return Err(CommandFailure::usage_error(
             "--anonymise: a log in Standard Workload Format has numbers for names already, and its comments are its authors'",
         ));
     };
-    told.iter().for_each(|text| message::print_note(text));
+    notes.iter().for_each(|text| message::print_note(text));
     Ok(())
 }
 

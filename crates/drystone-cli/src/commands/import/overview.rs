@@ -184,8 +184,8 @@ fn unit_name(unit: PoolUnit) -> &'static str {
 }
 
 /// A number of things: `1 job`, `2,000 jobs`.
-fn format_quantity(number: u64, what: &str) -> String {
-    format!("{} {what}{}", format_count(number), if number == 1 { "" } else { "s" })
+fn format_quantity(number: u64, noun: &str) -> String {
+    format!("{} {noun}{}", format_count(number), if number == 1 { "" } else { "s" })
 }
 
 #[cfg(test)]

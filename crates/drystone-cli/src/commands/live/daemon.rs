@@ -124,13 +124,14 @@ fn run(daemon: &mut SlurmDaemon, stop: &AtomicBool) -> CommandOutcome {
             message::print_loud_warning("everything was given back, or another daemon drives: nothing more is ordered");
             Ok(OFF)
         }
-        DaemonEnd::GaveBack(why) => {
-            message::print_error(&format!("{why}; everything was given back"));
+        DaemonEnd::GaveBack(reason) => {
+            message::print_error(&format!("{reason}; everything was given back"));
             Ok(OFF)
         }
-        DaemonEnd::Violation(why) => {
-            let text =
-                format!("the policy broke its contract: {why}; everything was given back; this is a bug of the policy");
+        DaemonEnd::Violation(reason) => {
+            let text = format!(
+                "the policy broke its contract: {reason}; everything was given back; this is a bug of the policy"
+            );
             Err(CommandFailure::Message { code: VIOLATION, text })
         }
     }
@@ -180,8 +181,8 @@ fn announce_daemon(daemon: &SlurmDaemon) {
     let memory: Option<u64> = daemon.desks().iter().map(|desk| desk.core().tracker().layout().total_memory()).sum();
     match (memory, are_counted) {
         (Some(mb), true) => {
-            let how = if on_nodes { "on each node" } else { "in all" };
-            message::print_note(&format!("the policy counts {mb} MB of memory, {how}, and devices of nodes"));
+            let scope = if on_nodes { "on each node" } else { "in all" };
+            message::print_note(&format!("the policy counts {mb} MB of memory, {scope}, and devices of nodes"));
         }
         (Some(_), false) => message::print_warning(
             "nodes run out of memory here, and this policy counts processors only: jobs that find no memory are held back and tried \
@@ -203,8 +204,8 @@ fn say_of(desk: &LiveDesk, name: &str) {
         session.held_count(),
         session.suspended_count()
     ));
-    for (why, count) in desk.left_out() {
-        message::print_note(&format!("{name}left to the cluster: {count} {why}"));
+    for (reason, count) in desk.left_out() {
+        message::print_note(&format!("{name}left to the cluster: {count} {reason}"));
     }
 }
 

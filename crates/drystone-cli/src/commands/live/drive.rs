@@ -126,7 +126,7 @@ fn give_back(args: &DriveArgs, home: &Home) {
             hand_back(&mut cluster, home, &options, &mut std::thread::sleep).map_err(|e| e.to_string())
         });
     match summary {
-        Ok(given) => message::print_note(&format!("given back: {}", super::give_back::describe_hand_back(&given))),
+        Ok(outcome) => message::print_note(&format!("given back: {}", super::give_back::describe_hand_back(&outcome))),
         Err(error) => {
             message::print_error(&format!("nothing was given back: {error}; `drystone live hand-back` tries again"))
         }

@@ -57,27 +57,27 @@ fn nothing_beats(heartbeat: &Path) -> Result<(), CommandFailure> {
     )))
 }
 
-pub(super) fn describe_hand_back(given: &HandBackSummary) -> String {
-    if let Some(why) = &given.skipped {
-        return format!("nothing was done: {why}");
+pub(super) fn describe_hand_back(summary: &HandBackSummary) -> String {
+    if let Some(reason) = &summary.skipped {
+        return format!("nothing was done: {reason}");
     }
     let jobs = |count: usize| format!("{count} {}", if count == 1 { "job" } else { "jobs" });
-    let mut parts = vec![format!("{} let go", jobs(given.released))];
-    let mut add = |count: usize, one: &str, several: &str| {
+    let mut parts = vec![format!("{} let go", jobs(summary.released))];
+    let mut add = |count: usize, singular: &str, several: &str| {
         if count > 0 {
-            parts.push(format!("{count} {}", if count == 1 { one } else { several }));
+            parts.push(format!("{count} {}", if count == 1 { singular } else { several }));
         }
     };
-    add(given.resumed, "suspended job resumes", "suspended jobs resume");
+    add(summary.resumed, "suspended job resumes", "suspended jobs resume");
     add(
-        given.crowded,
+        summary.crowded,
         "suspended job resumes beside others, for it had no room in time",
         "suspended jobs resume beside others, for they had no room in time",
     );
-    add(given.requeued, "suspended job requeued", "suspended jobs requeued");
-    add(given.unpinned, "job freed from nodes", "jobs freed from nodes");
+    add(summary.requeued, "suspended job requeued", "suspended jobs requeued");
+    add(summary.unpinned, "job freed from nodes", "jobs freed from nodes");
     for by in [JobHolder::User, JobHolder::Administrator, JobHolder::Cluster, JobHolder::Unknown] {
-        let names: Vec<&str> = given.held.iter().filter(|held| held.by == by).map(|held| held.job.as_str()).collect();
+        let names: Vec<&str> = summary.held.iter().filter(|hold| hold.by == by).map(|hold| hold.job.as_str()).collect();
         if !names.is_empty() {
             let stay = if names.len() == 1 { "stays" } else { "stay" };
             parts.push(format!(
@@ -88,10 +88,10 @@ pub(super) fn describe_hand_back(given: &HandBackSummary) -> String {
             ));
         }
     }
-    parts.extend(given.left.iter().cloned());
+    parts.extend(summary.left.iter().cloned());
     let mut text = parts.join(", ");
-    if let Some(held) = given.held.iter().find(|held| held.by == JobHolder::Unknown).or(given.held.first()) {
-        text.push_str(&format!("; `scontrol release {}` lets such a job go", held.job));
+    if let Some(hold) = summary.held.iter().find(|hold| hold.by == JobHolder::Unknown).or(summary.held.first()) {
+        text.push_str(&format!("; `scontrol release {}` lets such a job go", hold.job));
     }
     text
 }
@@ -168,21 +168,21 @@ mod tests {
 
     #[test]
     fn a_hand_back_is_told_in_plain_words() {
-        let held = |job: &str, by| HeldJob { job: job.into(), by };
-        let mut given = HandBackSummary { released: 1, requeued: 2, ..HandBackSummary::default() };
-        assert_eq!(describe_hand_back(&given), "1 job let go, 2 suspended jobs requeued");
-        given.held = vec![held("4", JobHolder::User), held("8", JobHolder::Unknown), held("9_3", JobHolder::User)];
+        let hold = |job: &str, by| HeldJob { job: job.into(), by };
+        let mut summary = HandBackSummary { released: 1, requeued: 2, ..HandBackSummary::default() };
+        assert_eq!(describe_hand_back(&summary), "1 job let go, 2 suspended jobs requeued");
+        summary.held = vec![hold("4", JobHolder::User), hold("8", JobHolder::Unknown), hold("9_3", JobHolder::User)];
         assert_eq!(
-            describe_hand_back(&given),
+            describe_hand_back(&summary),
             "1 job let go, 2 suspended jobs requeued, 2 jobs stay held by their users: 4 9_3, 1 job stays held as if by its user, of which no hook told: 8; `scontrol release 8` lets such a job go"
         );
-        assert!(given.is_doubtful());
-        given.held = (1..=22).map(|k| held(&k.to_string(), JobHolder::Administrator)).collect();
+        assert!(summary.is_doubtful());
+        summary.held = (1..=22).map(|k| hold(&k.to_string(), JobHolder::Administrator)).collect();
         assert!(
-            describe_hand_back(&given).contains("19 20 and 2 more; `scontrol release 1` lets such a job go"),
+            describe_hand_back(&summary).contains("19 20 and 2 more; `scontrol release 1` lets such a job go"),
             "{}",
-            describe_hand_back(&given)
+            describe_hand_back(&summary)
         );
-        assert!(!given.is_doubtful());
+        assert!(!summary.is_doubtful());
     }
 }

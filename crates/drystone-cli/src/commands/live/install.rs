@@ -92,7 +92,7 @@ fn folder_of(command: &str) -> Option<PathBuf> {
     const SEARCHED: [&str; 6] = ["/usr/local/sbin", "/usr/local/bin", "/usr/sbin", "/usr/bin", "/sbin", "/bin"];
     let path = std::env::var_os("PATH")?;
     let folder = std::env::split_paths(&path).find(|folder| folder.is_absolute() && folder.join(command).is_file())?;
-    (!SEARCHED.iter().any(|searched| folder == Path::new(searched))).then_some(folder)
+    (!SEARCHED.iter().any(|folder_name| folder == Path::new(folder_name))).then_some(folder)
 }
 
 /// The hook as it goes to its place: a site's own `job_submit.lua` there is never lost.

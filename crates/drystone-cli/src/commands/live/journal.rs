@@ -129,7 +129,7 @@ fn journal_rows(folder: &Path) -> Result<Vec<Vec<String>>, JournalError> {
                 JournalRecord::In(_) => {}
                 JournalRecord::Out(output) => {
                     rows.extend(
-                        output.decided.iter().map(|decided| text_row(now, "decide", describe_decision(decided))),
+                        output.decided.iter().map(|decision| text_row(now, "decide", describe_decision(decision))),
                     );
                     let orders =
                         output.orders.iter().map(|order| format!("{} {}", order.verb(), order.job_key().name()));
@@ -143,14 +143,14 @@ fn journal_rows(folder: &Path) -> Result<Vec<Vec<String>>, JournalError> {
     Ok(rows)
 }
 
-fn text_row(now: i64, what: &str, text: String) -> Vec<String> {
-    vec![now.to_string(), what.to_string(), text]
+fn text_row(now: i64, event: &str, text: String) -> Vec<String> {
+    vec![now.to_string(), event.to_string(), text]
 }
 
-fn describe_decision(decided: &Decided) -> String {
-    let job = decided.key.map_or_else(|| "?".to_string(), |key| key.name());
-    let on = decided.on.as_ref().map_or(String::new(), |set| format!(" on {set}"));
-    match decided.action {
+fn describe_decision(decision: &Decided) -> String {
+    let job = decision.key.map_or_else(|| "?".to_string(), |key| key.name());
+    let on = decision.on.as_ref().map_or(String::new(), |set| format!(" on {set}"));
+    match decision.action {
         Action::Start { why, .. } => format!("start {job} ({why:?}){on}"),
         Action::Suspend(_) => format!("suspend {job}"),
         Action::Resume(_) | Action::ResumeOn { .. } | Action::ResumeWith { .. } => format!("resume {job}{on}"),

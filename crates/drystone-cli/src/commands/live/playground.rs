@@ -156,8 +156,8 @@ fn wait_for_end(args: &PlaygroundArgs, cluster: &PrivateSlurm, stop: &AtomicBool
             std::thread::sleep(NAP);
         }
         let remaining_bytes =
-            cluster.slurm_command("squeue").args(["-h", "-o", "%A"]).output().map(|said| said.stdout.len());
-        if args.once && remaining_bytes.is_ok_and(|left| left == 0) {
+            cluster.slurm_command("squeue").args(["-h", "-o", "%A"]).output().map(|output| output.stdout.len());
+        if args.once && remaining_bytes.is_ok_and(|byte_count| byte_count == 0) {
             return Ok(DONE);
         }
     }

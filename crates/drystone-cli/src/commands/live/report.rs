@@ -82,14 +82,14 @@ fn last_policy(folder: &Path) -> Result<PolicySpec, CommandFailure> {
     Err(CommandFailure::usage_error(format_args!("{}: there is no journal here", folder.display())))
 }
 
-fn format_spread(value: f64, interval: Option<(f64, f64)>, shown: impl Fn(f64) -> String) -> String {
-    let interval_text = interval.map_or(String::new(), |(low, high)| format!(" ({} to {})", shown(low), shown(high)));
-    format!("{}{interval_text}", shown(value))
+fn format_spread(value: f64, interval: Option<(f64, f64)>, show: impl Fn(f64) -> String) -> String {
+    let interval_text = interval.map_or(String::new(), |(low, high)| format!(" ({} to {})", show(low), show(high)));
+    format!("{}{interval_text}", show(value))
 }
 
-fn format_change(compared: &ComparedMeans) -> String {
+fn format_change(means: &ComparedMeans) -> String {
     let format_signed = |value: f64| format!("{:+.1} %", value * 100.0);
-    match compared.change {
+    match means.change {
         (Some(value), Some((low, high))) => {
             let unclear = if low <= 0.0 && high >= 0.0 { ", unclear" } else { "" };
             format!("{} ({} to {}{unclear})", format_signed(value), format_signed(low), format_signed(high))
@@ -179,27 +179,27 @@ fn append_report(report: &LiveReport, document: &mut Document) {
         fact("change of the slowdown", format_change(&report.slowdown)),
         fact("starts that move", format!("{earlier} earlier, {later} later, {same} the same within a minute")),
     ];
-    if let Some(predicted) = &report.predictions {
+    if let Some(predictions) = &report.predictions {
         facts.push(fact(
             "predictions of run times",
             format!(
                 "{} learned; median {:.2} of the run time; off by {} on average (time limits: {}); {} too short",
-                predicted.learned,
-                predicted.median_ratio,
-                format_duration(predicted.mean_error.0),
-                format_duration(predicted.mean_error.1),
-                format_percent(Some(predicted.too_short), 1)
+                predictions.learned,
+                predictions.median_ratio,
+                format_duration(predictions.mean_error.0),
+                format_duration(predictions.mean_error.1),
+                format_percent(Some(predictions.too_short), 1)
             ),
         ));
     }
-    if let Some(announced) = &report.announced {
+    if let Some(starts) = &report.announced {
         facts.push(fact(
             "announced starts",
             format!(
                 "{}; off by {} on average; {} no later than announced",
-                format_plural(announced.jobs as u64, "job"),
-                format_duration(announced.mean_error),
-                format_percent(Some(announced.in_time), 1)
+                format_plural(starts.jobs as u64, "job"),
+                format_duration(starts.mean_error),
+                format_percent(Some(starts.in_time), 1)
             ),
         ));
     }
@@ -216,16 +216,16 @@ fn append_report(report: &LiveReport, document: &mut Document) {
 
 /// Adds one row for each measure.
 fn add_rows(report: &LiveReport, rows: &mut FlatRows) {
-    for (name, compared) in [("wait", &report.wait), ("bounded slowdown", &report.slowdown)] {
+    for (name, means) in [("wait", &report.wait), ("bounded slowdown", &report.slowdown)] {
         let mut row = FlatRow::default();
         row.add_text("measure", name);
         row.add_text("policy", &report.policy);
         row.add_text("baseline", &report.baseline);
-        row.add_number("baseline_mean", Some(compared.baseline.0));
-        row.add_number("policy_mean", Some(compared.policy.0));
-        row.add_number("change", compared.change.0);
-        row.add_number("low", compared.change.1.map(|interval| interval.0));
-        row.add_number("high", compared.change.1.map(|interval| interval.1));
+        row.add_number("baseline_mean", Some(means.baseline.0));
+        row.add_number("policy_mean", Some(means.policy.0));
+        row.add_number("change", means.change.0);
+        row.add_number("low", means.change.1.map(|interval| interval.0));
+        row.add_number("high", means.change.1.map(|interval| interval.1));
         rows.push(row);
     }
 }

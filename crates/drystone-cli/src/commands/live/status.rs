@@ -72,28 +72,28 @@ impl LiveStatus {
         let mut facts = vec![("daemon", self.daemon.clone().unwrap_or_else(|| "none works here".into()))];
         let age = self.heartbeat_age.map_or(String::new(), |age| format!(", {age} s ago"));
         facts.push(("heartbeat", format!("{}{age}", self.heartbeat)));
-        let Some(told) = &self.published else { return owned_facts(facts) };
+        let Some(status) = &self.published else { return owned_facts(facts) };
         let text = |value: &Value| value.as_str().map_or_else(|| value.to_string(), str::to_string);
-        let health = &told["health"];
+        let health = &status["health"];
         let number = |value: &Value| value.as_f64().unwrap_or(0.0);
-        let places = match told["on_nodes"].as_bool() {
+        let places = match status["on_nodes"].as_bool() {
             Some(true) => ", on nodes",
             Some(false) => ", by counts",
             None => "",
         };
-        facts.push(("mode", format!("{} by {}{places}", text(&told["mode"]), text(&told["policy"]))));
-        facts.push(("cluster", text(&told["cluster"])));
-        facts.push(("published", format!("{} s ago", unix_seconds() - told["at"].as_i64().unwrap_or(0))));
-        let jobs = told["jobs"].as_object().map_or(String::new(), |jobs| {
+        facts.push(("mode", format!("{} by {}{places}", text(&status["mode"]), text(&status["policy"]))));
+        facts.push(("cluster", text(&status["cluster"])));
+        facts.push(("published", format!("{} s ago", unix_seconds() - status["at"].as_i64().unwrap_or(0))));
+        let jobs = status["jobs"].as_object().map_or(String::new(), |jobs| {
             jobs.iter().map(|(state, count)| format!("{count} {state}")).collect::<Vec<_>>().join(", ")
         });
         facts.push(("jobs", if jobs.is_empty() { "none".to_string() } else { jobs }));
-        let machine = &told["machine"];
+        let machine = &status["machine"];
         facts.push((
             "processors",
             format!("{} free of {}, {} out", machine["free"], machine["procs"], machine["offline"]),
         ));
-        for set in told["sets"].as_array().into_iter().flatten() {
+        for set in status["sets"].as_array().into_iter().flatten() {
             let (jobs, machine) = (&set["jobs"], &set["machine"]);
             let of = |state: &str| jobs[state].as_u64().unwrap_or(0);
             let stall_note = if set["stalled"] == true { "; released jobs do not start" } else { "" };
@@ -143,13 +143,13 @@ impl Printable for LiveStatus {
     fn render_document(&self) -> Document {
         let mut document = Document::default();
         document.add_facts(self.status_facts());
-        let Some(told) = &self.published else { return document };
-        if let Some(orders) = told["health"]["counters"]["orders"].as_object().filter(|orders| !orders.is_empty()) {
+        let Some(status) = &self.published else { return document };
+        if let Some(orders) = status["health"]["counters"]["orders"].as_object().filter(|orders| !orders.is_empty()) {
             let mut table = DocumentTable::new(["orders", "count"]);
             orders.iter().for_each(|(name, count)| table.add_row(vec![name.clone().into(), count.to_string().into()]));
             document.add_table(table);
         }
-        for note in told["health"]["notes"].as_array().into_iter().flatten().take(NOTES) {
+        for note in status["health"]["notes"].as_array().into_iter().flatten().take(NOTES) {
             document.add_text(note["text"].as_str().unwrap_or_default().to_string());
         }
         document

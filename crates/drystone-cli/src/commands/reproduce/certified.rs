@@ -68,20 +68,20 @@ pub(super) fn find_recordings(directories: &[PathBuf]) -> Option<(PathBuf, Vec<S
 /// jobs that are done. Returns also the number of recordings left out on cancellation.
 pub(super) fn certify_model(
     (dir, names): &(PathBuf, Vec<String>),
-    wanted: &[String],
+    table_ids: &[String],
     threads: usize,
-    told: &(dyn Fn(u64) + Sync),
+    reporter: &(dyn Fn(u64) + Sync),
     stop: &AtomicBool,
 ) -> Result<(StudyResult, usize), CommandFailure> {
-    let wants = |id: &str| wanted.is_empty() || wanted.iter().any(|w| w == id);
+    let wants = |id: &str| table_ids.is_empty() || table_ids.iter().any(|w| w == id);
     let (next, comparisons) = (AtomicUsize::new(0), Mutex::new(Vec::new()));
     let take = || {
         while !stop.load(Ordering::Relaxed)
             && let Some(name) = names.get(next.fetch_add(1, Ordering::Relaxed))
         {
-            let comparison = compare_recording(dir, name, wants("runs"), told);
-            if let Ok(mut done) = comparisons.lock() {
-                done.push((name.clone(), comparison));
+            let comparison = compare_recording(dir, name, wants("runs"), reporter);
+            if let Ok(mut results) = comparisons.lock() {
+                results.push((name.clone(), comparison));
             }
         }
     };
@@ -97,7 +97,7 @@ pub(super) fn certify_model(
     comparisons.sort_by(|a, b| a.0.cmp(&b.0));
     let recordings = comparisons
         .into_iter()
-        .map(|(_, held)| held)
+        .map(|(_, comparison)| comparison)
         .collect::<Result<Vec<_>, _>>()
         .map_err(CommandFailure::usage_error)?;
     let left_out = names.len() - recordings.len();
@@ -113,7 +113,7 @@ pub(super) fn certify_model(
         source: SOURCE.to_string(),
         note: NOTE.to_string(),
         counts: CellCounts::from_tables(tables.iter()),
-        logs: recordings.into_iter().map(|held| held.log).collect(),
+        logs: recordings.into_iter().map(|recording| recording.log).collect(),
         tables,
     };
     Ok((result, left_out))
@@ -123,7 +123,7 @@ fn compare_recording(
     dir: &Path,
     name: &str,
     runs: bool,
-    told: &(dyn Fn(u64) + Sync),
+    reporter: &(dyn Fn(u64) + Sync),
 ) -> Result<CertifiedRecording, GoldenError> {
     let golden = Golden::read_recording(dir, name)?;
     let file = [".events.gz", ".events"].map(|end| format!("{name}{end}"));
@@ -133,7 +133,7 @@ fn compare_recording(
     let log = LogLine { id: name.to_string(), file, blake3, page: String::new(), found: true };
     let (agreement, differences) = pass_by_pass(&golden);
     let free = (runs && golden.runs_freely()).then(|| free_run(&golden, PHASES));
-    told(golden.jobs.len() as u64);
+    reporter(golden.jobs.len() as u64);
     let scenario = name.rsplit_once(".rep").map_or(name, |(scenario, _)| scenario).to_string();
     let unread = golden.unread_commands().into_iter().map(String::from).collect();
     Ok(CertifiedRecording {
@@ -228,11 +228,11 @@ fn model_cell(model: f64) -> StudyCell {
     StudyCell::new(PublishedValue::Nothing, Some(Some(model)), None)
 }
 
-fn pass_rows(held: &[CertifiedRecording]) -> Vec<StudyRow> {
+fn pass_rows(recordings: &[CertifiedRecording]) -> Vec<StudyRow> {
     let mut total = Agreement::default();
-    held.iter().for_each(|held| total.add(&held.agreement));
+    recordings.iter().for_each(|recording| total.add(&recording.agreement));
     let mut rows: Vec<StudyRow> =
-        held.iter().map(|h| certified_row(&h.scenario, h.log.id.clone(), pass_cells(&h.agreement))).collect();
+        recordings.iter().map(|h| certified_row(&h.scenario, h.log.id.clone(), pass_cells(&h.agreement))).collect();
     if rows.len() > 1 {
         rows.push(certified_row("all", "all".to_string(), pass_cells(&total)));
     }
@@ -255,11 +255,11 @@ fn pass_cells(a: &Agreement) -> Vec<StudyCell> {
     ]
 }
 
-fn run_rows(held: &[CertifiedRecording]) -> Vec<StudyRow> {
+fn run_rows(recordings: &[CertifiedRecording]) -> Vec<StudyRow> {
     let mut scenarios: BTreeMap<&str, Vec<(&str, &FreeRun)>> = BTreeMap::new();
-    for held in held {
-        if let Some(free) = &held.free {
-            scenarios.entry(&held.scenario).or_default().push((&held.log.id, free));
+    for recording in recordings {
+        if let Some(free) = &recording.free {
+            scenarios.entry(&recording.scenario).or_default().push((&recording.log.id, free));
         }
     }
     scenarios.iter().map(|(scenario, runs)| run_row(scenario, runs)).collect()
@@ -288,11 +288,11 @@ fn run_row(scenario: &str, runs: &[(&str, &FreeRun)]) -> StudyRow {
     certified_row(scenario, log, cells)
 }
 
-fn told_priorities(held: &[CertifiedRecording]) -> Vec<StudyRow> {
-    let rows = held.iter().filter_map(|held| {
-        let priorities = held.priorities.as_ref()?;
+fn told_priorities(recordings: &[CertifiedRecording]) -> Vec<StudyRow> {
+    let rows = recordings.iter().filter_map(|recording| {
+        let priorities = recording.priorities.as_ref()?;
         let cells = vec![count_cell(priorities.all, priorities.same, Some(0.0)), model_cell(priorities.largest as f64)];
-        Some(certified_row(&held.scenario, held.log.id.clone(), cells))
+        Some(certified_row(&recording.scenario, recording.log.id.clone(), cells))
     });
     rows.collect()
 }
@@ -307,10 +307,10 @@ mod tests {
     #[test]
     fn a_run_that_the_phases_do_not_explain_is_out() {
         let run = |real: f64| FreeRun { real, model: vec![7.0, 9.0] };
-        let (one, two) = (run(10.0), run(12.0));
-        let row = run_row("made up", &[("a", &one), ("b", &two)]);
-        let judged = &row.cells[3];
-        assert_eq!((judged.ours, judged.verdict), (Some(1.0), CellVerdict::Out));
+        let (shorter, two) = (run(10.0), run(12.0));
+        let row = run_row("made up", &[("a", &shorter), ("b", &two)]);
+        let cell = &row.cells[3];
+        assert_eq!((cell.ours, cell.verdict), (Some(1.0), CellVerdict::Out));
         assert_eq!((row.cells[0].ours, row.cells[0].verdict), (Some(8.0), CellVerdict::Shown));
         let alone = run_row("made up", &[("a", &run(8.0))]);
         assert_eq!(alone.cells[3].verdict, CellVerdict::Met);

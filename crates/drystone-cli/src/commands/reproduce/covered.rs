@@ -108,11 +108,11 @@ pub(super) fn run_coverage(args: &ReproduceArgs) -> CommandOutcome {
     let mut findings = findings.into_iter();
     let mut next = |_: &PaperFeature| findings.next().unwrap_or((Finding::Failed, "it was not run".to_string()));
     let papers = papers.iter().map(|paper| cover_paper(paper, &studies, &mut next)).collect();
-    let all = Covered { schema: "drystone/coverage/1", drystone: VERSION, papers };
-    let reports = reports.into_iter().map(|report| report.write_result(&all)).collect::<Result<Vec<_>, _>>()?;
+    let coverage = Covered { schema: "drystone/coverage/1", drystone: VERSION, papers };
+    let reports = reports.into_iter().map(|report| report.write_result(&coverage)).collect::<Result<Vec<_>, _>>()?;
     file::publish_all(reports)?;
-    output::print_result(&all, args.format)?;
-    let has_failed = all.papers.iter().flat_map(|p| &p.features).any(|f| f.result == Finding::Failed);
+    output::print_result(&coverage, args.format)?;
+    let has_failed = coverage.papers.iter().flat_map(|p| &p.features).any(|f| f.result == Finding::Failed);
     Ok(if has_failed { FINDING } else { DONE })
 }
 
@@ -148,14 +148,14 @@ type CommandOutput = Result<(String, Vec<String>), (Finding, String)>;
 /// Runs every command once, several at a time, and judges the features by what they gave.
 fn run_all(
     args: &ReproduceArgs,
-    all: &[(&str, &PaperFeature)],
+    features: &[(&str, &PaperFeature)],
     paths: &Paths,
 ) -> Result<Vec<(Finding, String)>, CommandFailure> {
     let program = std::env::current_exe().map_err(|error| {
         CommandFailure::usage_error(format_args!("coverage runs this program again, which cannot be found: {error}"))
     })?;
     let mut commands: Vec<(&str, &PaperFeature)> = Vec::new();
-    for &(study, feature) in all.iter().filter(|(_, feature)| !feature.command.is_empty()) {
+    for &(study, feature) in features.iter().filter(|(_, feature)| !feature.command.is_empty()) {
         if !commands.iter().any(|(s, f)| *s == study && is_same_command(f, feature)) {
             commands.push((study, feature));
         }
@@ -168,8 +168,8 @@ fn run_all(
             && let Some(&(study, feature)) = commands.get(at)
         {
             let output = run_feature(&program, args, study, feature, paths);
-            if let Ok(mut done) = outputs.lock() {
-                done.insert((study, feature.command.as_str(), feature.input.as_str()), output);
+            if let Ok(mut results) = outputs.lock() {
+                results.insert((study, feature.command.as_str(), feature.input.as_str()), output);
             }
             progress.add_done(1);
         }
@@ -185,7 +185,7 @@ fn run_all(
     let finding = |&(study, feature): &(&str, &PaperFeature)| {
         judge_feature(feature, outputs.get(&(study, feature.command.as_str(), feature.input.as_str())))
     };
-    Ok(all.iter().map(finding).collect())
+    Ok(features.iter().map(finding).collect())
 }
 
 /// True if two features are shown by one command.
@@ -194,11 +194,11 @@ fn is_same_command(a: &PaperFeature, b: &PaperFeature) -> bool {
 }
 
 /// The finding of a feature by what its command gave.
-fn judge_feature(feature: &PaperFeature, given: Option<&CommandOutput>) -> (Finding, String) {
-    let (output, files) = match given {
+fn judge_feature(feature: &PaperFeature, answer: Option<&CommandOutput>) -> (Finding, String) {
+    let (output, files) = match answer {
         None => return (Finding::Open, String::new()),
-        Some(Err(failed)) => return failed.clone(),
-        Some(Ok(given)) => given,
+        Some(Err(finding)) => return finding.clone(),
+        Some(Ok(success)) => success,
     };
     if let Some(text) = feature.lacking_text(output) {
         return (Finding::Failed, format!("its output lacks `{text}`"));

@@ -106,10 +106,10 @@ fn no_folder() -> CommandFailure {
 }
 
 /// Folders of logs are there where a row is about a log, or recordings are named.
-fn check_folders(args: &ReproduceArgs, studies: &[PaperStudy], named: bool) -> Result<(), CommandFailure> {
+fn check_folders(args: &ReproduceArgs, studies: &[PaperStudy], has_names: bool) -> Result<(), CommandFailure> {
     let is_asked = |table: &&StudyTable| args.table.is_empty() || args.table.contains(&table.id);
     let mut rows = studies.iter().flat_map(|study| &study.tables).filter(is_asked).flat_map(|table| &table.rows);
-    if args.logs.is_empty() && (named || rows.any(|row| row.price.is_none())) {
+    if args.logs.is_empty() && (has_names || rows.any(|row| row.price.is_none())) {
         return Err(no_folder());
     }
     match args.logs.iter().find(|directory| !directory.is_dir()) {
@@ -138,16 +138,16 @@ pub(crate) fn reproduce_studies(args: &ReproduceArgs) -> CommandOutcome {
     file::check_distinct(&[], &output_paths)?;
     let reports = args.report.iter().map(|path| ReportFile::open_plain(path)).collect::<Result<Vec<_>, _>>()?;
     let stop = interrupt::stop_in_order();
-    let Some((all, lacks_parts)) = simulate_studies(args, (&asked_studies, certifies), stop)? else {
+    let Some((reproduction, lacks_parts)) = simulate_studies(args, (&asked_studies, certifies), stop)? else {
         return Ok(interrupt::exit_code());
     };
     let reports = reports.into_iter().filter_map(|report| report.unless_lost(lacks_parts));
-    let reports = reports.map(|report| report.write_result(&all)).collect::<Result<Vec<_>, _>>()?;
+    let reports = reports.map(|report| report.write_result(&reproduction)).collect::<Result<Vec<_>, _>>()?;
     file::publish_all(reports)?;
-    output::print_result(&all, args.format)?;
-    Ok(match all.interrupted {
+    output::print_result(&reproduction, args.format)?;
+    Ok(match reproduction.interrupted {
         Some(_) => interrupt::exit_code(),
-        None if all.counts.out > 0 => FINDING,
+        None if reproduction.counts.out > 0 => FINDING,
         None => DONE,
     })
 }
@@ -162,7 +162,7 @@ pub(crate) fn reproduce_tables(
     }
     let (asked_studies, certifies) = select_studies(&args.studies)?;
     let reproduction = simulate_studies(args, (&asked_studies, certifies), stop)?;
-    Ok(reproduction.filter(|_| !stop.load(Ordering::Relaxed)).map(|(all, _)| all))
+    Ok(reproduction.filter(|_| !stop.load(Ordering::Relaxed)).map(|(result, _)| result))
 }
 
 /// Simulates the studies; answers also whether parts were left out. `None` where it was interrupted
@@ -232,7 +232,7 @@ fn simulate_studies(
         nothing if nothing.is_empty() => "interrupted when all was simulated".to_string(),
         left_out => format!("interrupted: left out {left_out}"),
     });
-    interruption.iter().for_each(|told| message::print_note(told));
+    interruption.iter().for_each(|sentence| message::print_note(sentence));
     tell_missing(studies, &states);
     // A table may be about no log at all.
     if !certified_any && !states.is_empty() && !states.values().any(|s| matches!(s, LogState::Found { .. })) {
@@ -335,7 +335,7 @@ fn list_studies(studies: &[PaperStudy], certifies: bool) -> Document {
 fn tell_missing(studies: &[PaperStudy], states: &BTreeMap<String, LogState>) {
     for (file, state) in states {
         let page = studies.iter().flat_map(|s| &s.logs).find(|log| log.file == *file).map_or("", |log| &log.page);
-        let offers = |what: &str| if page.is_empty() { String::new() } else { format!("; {page} offers {what}") };
+        let offers = |kind: &str| if page.is_empty() { String::new() } else { format!("; {page} offers {kind}") };
         match state {
             LogState::Found { .. } => {}
             LogState::Absent => message::print_warning(&format!("{file} is missing{}", offers("it"))),
@@ -377,8 +377,8 @@ impl Printable for Reproduction {
         let mut document = Document::default();
         document.add_heading(format!("Published / ours, by drystone {VERSION}"));
         document.add_text(self.counts.format_line());
-        if let Some(told) = &self.interrupted {
-            document.add_text(format!("This is not all, {told}."));
+        if let Some(interruption) = &self.interrupted {
+            document.add_text(format!("This is not all, {interruption}."));
         }
         document.add_text(
             "~ within the tolerance, ! out of it, in brackets shown and not judged; without a mark ours rounds to the \

@@ -88,27 +88,27 @@ impl<'a> RunFiles<'a> {
     }
 
     /// Writes all of them. All are complete then, or the command fails and none of them is new.
-    pub(super) fn write_all(self, result: &RunResult, seen: &FileObservers<'_>) -> Result<(), CommandFailure> {
+    pub(super) fn write_all(self, result: &RunResult, observers: &FileObservers<'_>) -> Result<(), CommandFailure> {
         let mut files = Vec::new();
         let inputs_for = |schema| result.result_inputs(schema);
-        if let (Some(schedule), Some(rows)) = (self.schedule, seen.rows) {
+        if let (Some(schedule), Some(rows)) = (self.schedule, observers.rows) {
             let inputs = &inputs_for("drystone/schedule/1");
             let sizes = result.report.sizes.as_ref().map(|sizes| &sizes.jobs);
             files.extend(schedule.write_schedule(&WrittenSchedule {
                 rows,
-                input: seen.input,
+                input: observers.input,
                 determined: inputs,
                 sizes,
             })?);
         }
-        if let (Some(file), Some(rows)) = (self.weeks, seen.rows) {
+        if let (Some(file), Some(rows)) = (self.weeks, observers.rows) {
             files.extend(file.write_both(&weeks_csv(rows)?, &inputs_for("drystone/weeks/1"))?);
         }
-        if let (Some(file), Some(rows)) = (self.charges, seen.rows) {
-            files.extend(file.write_both(&charges_csv(rows, seen)?, &inputs_for("drystone/charges/1"))?);
+        if let (Some(file), Some(rows)) = (self.charges, observers.rows) {
+            files.extend(file.write_both(&charges_csv(rows, observers)?, &inputs_for("drystone/charges/1"))?);
         }
         if let Some(file) = self.trace {
-            let (policy, notes) = (&result.policy.text, seen.notes);
+            let (policy, notes) = (&result.policy.text, observers.notes);
             if notes.list.is_empty() {
                 message::print_warning(&format!("{policy} reported no diagnostics: the file of --trace has no rows"));
             }
@@ -116,7 +116,7 @@ impl<'a> RunFiles<'a> {
             notes.write_csv(&mut csv).map_err(CommandFailure::usage_error)?;
             files.extend(file.write_both(&csv, &inputs_for("drystone/trace/1"))?);
         }
-        if let (Some(file), Some(segments)) = (self.segments, seen.segments) {
+        if let (Some(file), Some(segments)) = (self.segments, observers.segments) {
             let mut csv = Vec::new();
             segments.write_csv(&mut csv).map_err(CommandFailure::usage_error)?;
             files.extend(file.write_both(&csv, &inputs_for("drystone/segments/1"))?);
@@ -142,9 +142,9 @@ struct UserAccount {
 }
 
 /// Formats the ledger of the users, by number.
-fn charges_csv(jobs: &[JobRow], seen: &FileObservers<'_>) -> Result<Vec<u8>, CommandFailure> {
-    let workload = &seen.input.workload;
-    let priorities = seen.priorities.cloned().unwrap_or_default().for_part(workload);
+fn charges_csv(jobs: &[JobRow], observers: &FileObservers<'_>) -> Result<Vec<u8>, CommandFailure> {
+    let workload = &observers.input.workload;
+    let priorities = observers.priorities.cloned().unwrap_or_default().for_part(workload);
     let mut accounts: BTreeMap<i32, UserAccount> = BTreeMap::new();
     for job in jobs {
         let hours = f64::from(job.procs) * job.ran.as_f64() / 3_600.0;

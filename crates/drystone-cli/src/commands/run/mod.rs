@@ -118,7 +118,7 @@ impl RunOutcome {
 pub(crate) fn run_policy(
     args: &RunArgs,
     input: &WorkloadInput,
-    wanted: WantedData,
+    data: WantedData,
     stop: Option<&AtomicBool>,
 ) -> Result<Option<RunOutcome>, CommandFailure> {
     let common = &args.common;
@@ -140,12 +140,12 @@ pub(crate) fn run_policy(
         ));
     }
     let parts = WorkloadParts::from_input(input, common.each_month)?;
-    let config = metrics_config(common, input.job_selection(common), &wanted.excessive, wanted.rows, wanted.details);
+    let config = metrics_config(common, input.job_selection(common), &data.excessive, data.rows, data.details);
     let mut run_observers = RunObservers {
         notes: Notes::default(),
-        segments: wanted.segments.then(Segments::default),
+        segments: data.segments.then(Segments::default),
         heel: args.stalls.then(|| HeelAndToe::new(&input.workload, config.selection)),
-        watcher: wanted.details.then(|| Watcher::new(input.workload.machine().procs)),
+        watcher: data.details.then(|| Watcher::new(input.workload.machine().procs)),
     };
     let progress = WorkProgress::new("simulating", "jobs", Some(input.workload.len() as u64));
     let report_jobs = |jobs| progress.add_done(jobs);
@@ -166,24 +166,24 @@ pub(crate) fn run_policy(
         None => simulation,
     };
     let measurement = simulation.run(&mut run_observers.observers());
-    let Some(measured) = measurement.map_err(|e| CommandFailure::experiment_error(spec.text(), e))? else {
+    let Some(outcome) = measurement.map_err(|e| CommandFailure::experiment_error(spec.text(), e))? else {
         return Ok(None);
     };
     drop(progress);
-    let timing = Timing::from_experiment(&measured);
-    let mut report = measured.report;
+    let timing = Timing::from_experiment(&outcome);
+    let mut report = outcome.report;
     report::warn_if_none_counts(&report);
     let longest_queue = report.queue.as_ref().map_or(0, |queue| queue.whole.max_waiting_jobs);
     candidates::describe_bound(&PolicyMeta::from_spec(&spec), longest_queue)
         .iter()
-        .for_each(|told| message::print_note(told));
+        .for_each(|note| message::print_note(note));
     if common.platform.is_some() && report.suspensions.total == 0 {
         message::print_note("no counted job was suspended: --platform sets the cost of suspensions");
     }
     let RunObservers { notes, segments, heel, watcher } = run_observers;
     // Months and windows that are simulated apart overlap in time.
     let watcher = watcher.filter(|_| !common.each_month && common.windows.is_none());
-    let details = wanted.details.then(|| plot_details(common, &mut report, (None, BATCH), watcher));
+    let details = data.details.then(|| plot_details(common, &mut report, (None, BATCH), watcher));
     let rows = report.take_schedule();
     let result = RunResult {
         schema: "drystone/run/1",
@@ -191,9 +191,9 @@ pub(crate) fn run_policy(
         workload: input.workload_meta(),
         policy: PolicyMeta::from_spec(&spec),
         experiment,
-        promises: measured.promises,
+        promises: outcome.promises,
         report,
-        pools: measured.pools.into_iter().map(PoolResult::from).collect(),
+        pools: outcome.pools.into_iter().map(PoolResult::from).collect(),
         details,
         stalls: heel.map(HeelAndToe::finish),
         search: SearchEffort::from_notes(&notes),

@@ -153,9 +153,9 @@ impl RunResult {
 
     /// A table for each scheme of `--by`.
     fn append_categories(&self, document: &mut Document) {
-        for categorised in &self.report.categories {
-            document.add_heading(format!("By {}", categorised.scheme.name()));
-            document.add_table(report::category_table(categorised));
+        for breakdown in &self.report.categories {
+            document.add_heading(format!("By {}", breakdown.scheme.name()));
+            document.add_table(report::category_table(breakdown));
         }
     }
 

@@ -133,9 +133,9 @@ mod tests {
     #[test]
     fn a_browser_that_waits_for_a_failure_sees_it() {
         let desk = Arc::new(AnswerDesk::default());
-        let (end, ended) = channel::<()>();
+        let (end, receiver) = channel::<()>();
         let work = move || {
-            let _ = ended.recv();
+            let _ = receiver.recv();
             page(400)
         };
         assert!(matches!(desk.find_answer("a", work, || page(500)), AnswerState::AtWork));
@@ -152,9 +152,9 @@ mod tests {
         let mut ends = Vec::new();
         for n in 0..AT_WORK {
             assert_eq!(ask(&desk, &format!("before {n}"), 200), 200);
-            let (end, ended) = channel::<()>();
+            let (end, receiver) = channel::<()>();
             let work = move || {
-                let _ = ended.recv();
+                let _ = receiver.recv();
                 page(200)
             };
             assert!(matches!(desk.find_answer(&n.to_string(), work, || page(500)), AnswerState::AtWork));

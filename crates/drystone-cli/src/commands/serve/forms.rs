@@ -91,7 +91,7 @@ fn step_address(words: &[String]) -> Option<String> {
     }
     let path = match command.as_str() {
         "waits" => "/",
-        "whatif" if fields.iter().all(|(name, _)| CHANGES.iter().any(|(known, ..)| known == name)) => "/whatif",
+        "whatif" if fields.iter().all(|(name, _)| CHANGES.iter().any(|(change, ..)| change == name)) => "/whatif",
         "explain" => "/explain",
         _ => return None,
     };
@@ -120,7 +120,7 @@ mod tests {
 
     #[test]
     fn commands_of_causes_are_addresses() {
-        for (command, wanted) in [
+        for (command, address) in [
             ("whatif|site/|--nodes|+10%", Some("/whatif?nodes=%2B10%25")),
             ("whatif|site/|--qos-limit|normal: MaxJobsPU=4", Some("/whatif?qos-limit=normal%3A+MaxJobsPU%3D4")),
             ("whatif|site/|--report|out.html", None),
@@ -130,7 +130,7 @@ mod tests {
             ("advise|site/|--check", None),
             ("import|--ask", None),
         ] {
-            assert_eq!(step_address(&words(command)).as_deref(), wanted, "{command}");
+            assert_eq!(step_address(&words(command)).as_deref(), address, "{command}");
         }
     }
 

@@ -204,8 +204,8 @@ impl SitePageMaker {
         let busiest = site.manifest.pools.get(usize::from(site::busiest_pool(&site))).map(|pool| pool.name.clone());
         let pool_name = Some(find_value(fields, "pool")).filter(|pool| !pool.is_empty()).map(str::to_string);
         let pool = self.pool.clone().or(pool_name).or(busiest).ok_or_else(refuse_empty)?;
-        if !site.manifest.pools.iter().any(|other| other.name == pool) {
-            let names: Vec<&str> = site.manifest.pools.iter().map(|other| other.name.as_str()).collect();
+        if !site.manifest.pools.iter().any(|other_pool| other_pool.name == pool) {
+            let names: Vec<&str> = site.manifest.pools.iter().map(|other_pool| other_pool.name.as_str()).collect();
             return Err(CommandFailure::usage_error(format_args!(
                 "{}: no pool is called `{pool}`; the pools are {}",
                 self.folder.display(),
@@ -238,11 +238,11 @@ impl SitePageMaker {
         if day + WEEK < days {
             link(&pool, day + WEEK, "a week later");
         }
-        let other_pools = site.manifest.pools.iter().filter(|other| self.pool.is_none() && other.jobs > 0);
-        for other in other_pools.filter(|other| other.name != pool) {
+        let other_pools = site.manifest.pools.iter().filter(|other_pool| self.pool.is_none() && other_pool.jobs > 0);
+        for other_pool in other_pools.filter(|other_pool| other_pool.name != pool) {
             // Its records may end on another day.
-            let address = build_address("/gantt", &[("pool", &other.name)]);
-            let _ = write!(text, " · <a href=\"{}\">pool {}</a>", escape_html(&address), escape_html(&other.name));
+            let address = build_address("/gantt", &[("pool", &other_pool.name)]);
+            let _ = write!(text, " · <a href=\"{}\">pool {}</a>", escape_html(&address), escape_html(&other_pool.name));
         }
         text.push_str("</p>\n");
         Ok(PageParts { html: chart.render_page(args.colour), section: text })

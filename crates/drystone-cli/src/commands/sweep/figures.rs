@@ -8,16 +8,16 @@ use drystone_sweep::analysis::{RankDistribution, ValueDegradation};
 const EDGES: [usize; 11] = [0, 2, 4, 6, 8, 10, 12, 14, 16, 18, 20];
 
 /// Ranks by value, of all and within each subspace, and degradation against values.
-pub(super) fn ranking_figures(shown: &ShownRanking) -> Vec<Figure> {
+pub(super) fn ranking_figures(ranking: &ShownRanking) -> Vec<Figure> {
     let ranks = |distributions: &[RankDistribution], id: &str, title: &str| -> Vec<Figure> {
         distributions.iter().map(|distribution| of_ranks(distribution, id, title)).collect()
     };
-    let mut figures = ranks(&shown.distributions, "ranks", "Ranks by value of");
-    for (at, within) in shown.subspaces.iter().enumerate() {
+    let mut figures = ranks(&ranking.distributions, "ranks", "Ranks by value of");
+    for (at, within) in ranking.subspaces.iter().enumerate() {
         let title = format!("Ranks within {} by value of", within.text);
         figures.extend(ranks(&within.distributions, &format!("subspace-{}", at + 1), &title));
     }
-    figures.extend(shown.against.iter().map(degradation_figure));
+    figures.extend(ranking.against.iter().map(degradation_figure));
     figures
 }
 

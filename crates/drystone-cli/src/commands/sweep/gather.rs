@@ -35,10 +35,10 @@ pub(super) fn run_gather(args: &GatherArgs) -> CommandOutcome {
     Ok(if args.require_complete && merge_result.missing > 0 { FINDING } else { DONE })
 }
 
-fn tell_what_is_missing(args: &GatherArgs, merged: &Merged) {
+fn tell_what_is_missing(args: &GatherArgs, summary: &Merged) {
     message::print_note(&format!(
         "{} missing; `drystone sweep slurm {}` submits the simulations of no waiting or running task",
-        format_plural(merged.missing, "configuration"),
+        format_plural(summary.missing, "configuration"),
         args.store.display()
     ));
 }

@@ -32,23 +32,23 @@ pub(super) fn run_headroom(args: &BracketArgs) -> CommandOutcome {
     let best = best_waits(&store, &plan)?;
     drop(store);
     let stop = interrupt::stop_in_order();
-    let mut shown = Brackets { study: plan.name.clone(), brackets: Vec::new(), best: Vec::new() };
+    let mut result = Brackets { study: plan.name.clone(), brackets: Vec::new(), best: Vec::new() };
     for (case, best) in plan.cases.iter().zip(best) {
         match find_bracket(args, case, stop)? {
             Some(Ok(bracket)) => {
-                shown.brackets.push(bracket);
-                shown.best.push(best);
+                result.brackets.push(bracket);
+                result.best.push(best);
             }
             None => break,
-            Some(Err(refused)) => message::print_warning(&format!("{}: left out: {refused}", case.label())),
+            Some(Err(reason)) => message::print_warning(&format!("{}: left out: {reason}", case.label())),
         }
         if stop.load(Ordering::Relaxed) {
             break;
         }
     }
     let is_stopped = interrupt::stop_at_once();
-    Store::open_again(&args.store)?.record_brackets(&shown.brackets)?;
-    output::print_result(&shown, args.format)?;
+    Store::open_again(&args.store)?.record_brackets(&result.brackets)?;
+    output::print_result(&result, args.format)?;
     Ok(if is_stopped { interrupt::exit_code() } else { DONE })
 }
 
@@ -84,7 +84,7 @@ fn find_bracket(
             .with_progress(&report_jobs)
             .with_stop(stop);
         match experiment.run(&mut ()).map_err(|error| CommandFailure::experiment_error(spec.text(), error))? {
-            Some(mut measured) => ran.push((spec, measured.report.take_schedule().unwrap_or_default())),
+            Some(mut outcome) => ran.push((spec, outcome.report.take_schedule().unwrap_or_default())),
             None => break,
         }
     }
@@ -93,21 +93,21 @@ fn find_bracket(
     let real = (&case.given.outages, case.given.feedback);
     let instance = match Instance::from_rows(&case.workload, first, real, (DelayMeasure::Wait, case.trim)) {
         Ok(instance) => instance,
-        Err(refused) => return Ok(Some(Err(refused))),
+        Err(reason) => return Ok(Some(Err(reason))),
     };
     let schedules: Vec<BracketSchedule<'_>> = ran
         .iter()
         .filter(|(_, rows)| instance.count_differing(rows) == 0)
         .map(|(spec, rows)| BracketSchedule { policy: spec.text(), rows, shown: false })
         .collect();
-    let how = Seek {
+    let seek = Seek {
         grids: Grid::Quarter.grid_steps(),
         limit: (args.trials > 0).then_some(TimeLimit::Trials(args.trials)),
         seed: args.seed,
         threads: thread_count(args.work.threads),
         stop,
     };
-    let bracket = seek_bracket(&instance, &schedules, &how)?.bracket;
+    let bracket = seek_bracket(&instance, &schedules, &seek)?.bracket;
     Ok(Some(Ok(BracketRow {
         workload: case.label(),
         hash: case.hash.clone(),
@@ -162,15 +162,15 @@ impl Printable for Brackets {
 
     fn render_rows(&self) -> FlatRows {
         let mut rows = FlatRows::default();
-        for (one, best) in self.brackets.iter().zip(&self.best) {
+        for (bracket, best) in self.brackets.iter().zip(&self.best) {
             let mut row = FlatRow::default();
-            row.add_text("workload", &one.workload);
-            row.add_text("metric", &one.metric);
-            row.add_number("floor", Some(one.floor));
-            row.add_number("found", Some(one.found));
+            row.add_text("workload", &bracket.workload);
+            row.add_text("metric", &bracket.metric);
+            row.add_number("floor", Some(bracket.floor));
+            row.add_number("found", Some(bracket.found));
             row.add_number("best", *best);
-            row.add_number("trials", Some(one.trials as f64));
-            row.add_text("begun_from", &one.begun_from);
+            row.add_number("trials", Some(bracket.trials as f64));
+            row.add_text("begun_from", &bracket.begun_from);
             row.add_text("study", &self.study);
             rows.push(row);
         }

@@ -60,13 +60,13 @@ pub(super) fn run_rank(args: &RankArgs) -> CommandOutcome {
 }
 
 /// Place of the candidate that the others are tested against.
-fn baseline_place(given: Option<&str>, table: &CandidateTable, ranking: &Ranking) -> Result<usize, CommandFailure> {
-    let Some(wanted) = given else {
+fn baseline_place(baseline: Option<&str>, table: &CandidateTable, ranking: &Ranking) -> Result<usize, CommandFailure> {
+    let Some(name) = baseline else {
         return Ok(ranking.ranked.first().map_or(0, |first| first.candidate));
     };
     table
-        .find_candidate(wanted)
-        .map_err(|problem| CommandFailure::usage_error(format_args!("--against {wanted}: {problem}")))
+        .find_candidate(name)
+        .map_err(|problem| CommandFailure::usage_error(format_args!("--against {name}: {problem}")))
 }
 
 /// Notes test cases in which 0 has no multiple.

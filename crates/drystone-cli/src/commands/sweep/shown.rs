@@ -68,8 +68,8 @@ pub(super) fn parameter_level(candidate: &StudyCandidate, at: usize) -> String {
 }
 
 impl ShownRanking {
-    fn find_candidate(&self, ranked: &RankedCandidate) -> &StudyCandidate {
-        &self.table.candidates[ranked.candidate]
+    fn find_candidate(&self, ranking: &RankedCandidate) -> &StudyCandidate {
+        &self.table.candidates[ranking.candidate]
     }
 
     /// Returns whether rows differ in parameters alone.
@@ -90,7 +90,7 @@ impl ShownRanking {
         let first_text = columns.len();
         let by_policy = !self.one_policy();
         let has_named_candidates = by_policy && self.table.candidates.iter().any(StudyCandidate::is_named);
-        let bounds = shown_candidates.iter().any(|ranked| self.find_candidate(ranked).is_clairvoyant());
+        let bounds = shown_candidates.iter().any(|ranking| self.find_candidate(ranking).is_clairvoyant());
         if has_named_candidates {
             columns.push("name".to_string());
         }
@@ -108,12 +108,12 @@ impl ShownRanking {
             columns.push(String::new());
         }
         let mut grid = DocumentTable::new(columns).with_text_columns(&texts);
-        for ranked in shown_candidates {
-            let candidate = self.find_candidate(ranked);
+        for ranking in shown_candidates {
+            let candidate = self.find_candidate(ranking);
             let mut row: Vec<TableValue> =
-                vec![format_count(ranked.rank as u64).into(), format!("{:.2}%", ranked.average).into()];
+                vec![format_count(ranking.rank as u64).into(), format!("{:.2}%", ranking.average).into()];
             if is_mixed {
-                row.extend(ranked.by_metric.iter().map(|&rank| TableValue::from_count(rank as u64)));
+                row.extend(ranking.by_metric.iter().map(|&rank| TableValue::from_count(rank as u64)));
             }
             if has_named_candidates {
                 row.push(candidate.name.clone().into());
@@ -123,7 +123,7 @@ impl ShownRanking {
             }
             row.extend((0..self.table.parameters.len()).map(|at| TableValue::from(parameter_level(candidate, at))));
             if is_tested {
-                row.extend(tested_cells(self.paired.tests[ranked.candidate].as_ref()));
+                row.extend(tested_cells(self.paired.tests[ranking.candidate].as_ref()));
             }
             if bounds {
                 row.push(if candidate.is_clairvoyant() { KNOWS } else { "" }.into());
@@ -140,11 +140,11 @@ impl ShownRanking {
         let base = &self.table.candidates[self.paired.against];
         let unused_texts: Vec<String> = unused.iter().map(ToString::to_string).collect();
         let Some(basis) = basis.filter(|_| tested_count > 0) else {
-            let why = match unused_texts.len() == self.table.metrics.len() {
+            let reason = match unused_texts.len() == self.table.metrics.len() {
                 true => "no metric here is a mean over jobs",
                 false => "there are fewer than four weeks of jobs that wait, or no other configuration",
             };
-            return format!("No configuration is tested against another: {why}.");
+            return format!("No configuration is tested against another: {reason}.");
         };
         let mut text = format!(
             "Of {} tested against {} ({}), {} from it at {}, corrected for the number of {} (Holm); intervals are those of single \
@@ -274,20 +274,20 @@ impl Serialize for ShownRanking {
             .ranking
             .ranked
             .iter()
-            .map(|ranked| {
-                let candidate = self.find_candidate(ranked);
+            .map(|ranking| {
+                let candidate = self.find_candidate(ranking);
                 let parameters = self.table.parameters.iter().enumerate();
                 RankedJson {
-                    rank: ranked.rank,
-                    degradation: ranked.average,
-                    ranks: metrics.iter().zip(&ranked.by_metric).map(|(name, &rank)| (name.as_str(), rank)).collect(),
+                    rank: ranking.rank,
+                    degradation: ranking.average,
+                    ranks: metrics.iter().zip(&ranking.by_metric).map(|(name, &rank)| (name.as_str(), rank)).collect(),
                     name: &candidate.name,
                     policy: &candidate.policy,
                     policies: &candidate.policies,
                     clairvoyant: candidate.is_clairvoyant(),
                     parameters: parameters.map(|(at, p)| (p.clone(), parameter_level(candidate, at).into())).collect(),
-                    degradations: &ranked.degradations,
-                    test: self.paired.tests[ranked.candidate],
+                    degradations: &ranking.degradations,
+                    test: self.paired.tests[ranking.candidate],
                 }
             })
             .collect();
@@ -384,13 +384,13 @@ impl Printable for ShownRanking {
 
     fn render_rows(&self) -> FlatRows {
         let mut rows = FlatRows::default();
-        for ranked in &self.ranking.ranked {
-            let candidate = self.find_candidate(ranked);
+        for ranking in &self.ranking.ranked {
+            let candidate = self.find_candidate(ranking);
             let mut row = FlatRow::default();
-            row.add_text("rank", ranked.rank);
-            row.add_number("degradation", Some(ranked.average));
+            row.add_text("rank", ranking.rank);
+            row.add_number("degradation", Some(ranking.average));
             let is_mixed = self.table.mixes_kinds();
-            for (metric, &rank) in self.table.metrics.iter().zip(&ranked.by_metric).filter(|_| is_mixed) {
+            for (metric, &rank) in self.table.metrics.iter().zip(&ranking.by_metric).filter(|_| is_mixed) {
                 row.add_text(format!("rank {metric}"), rank);
             }
             row.add_text("name", &candidate.name);
@@ -399,10 +399,10 @@ impl Printable for ShownRanking {
             for (at, parameter) in self.table.parameters.iter().enumerate() {
                 row.add_text(parameter.clone(), parameter_level(candidate, at));
             }
-            for (test, value) in self.ranking.tests.iter().zip(&ranked.degradations) {
+            for (test, value) in self.ranking.tests.iter().zip(&ranking.degradations) {
                 row.add_number(format!("{} {}", test.workload, test.metric), Some(*value));
             }
-            let test = self.paired.tests[ranked.candidate];
+            let test = self.paired.tests[ranking.candidate];
             row.add_number("test_change", test.map(|test| test.change));
             row.add_number("test_low", test.map(|test| test.interval.0));
             row.add_number("test_high", test.map(|test| test.interval.1));

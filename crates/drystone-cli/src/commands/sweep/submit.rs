@@ -178,18 +178,18 @@ impl ReadyTasks<'_> {
     /// Divides what is missing, `None` if that is nothing. Only to look, nothing is written.
     /// `slurm` may have tasks under way.
     fn divide_missing(
-        wanted: &WantedSubmission,
+        submission: &WantedSubmission,
         look: bool,
         slurm: bool,
     ) -> Result<Option<ReadyTasks<'_>>, CommandFailure> {
-        let terms = &wanted.terms;
+        let terms = &submission.terms;
         if !terms.not_reproducible {
-            refuse_timed(&wanted.study)?;
+            refuse_timed(&submission.study)?;
         }
-        let (plan, start) = plan_study(&wanted.study, terms)?;
-        let tasks = TaskFolder::for_store(&wanted.store);
+        let (plan, start) = plan_study(&submission.study, terms)?;
+        let tasks = TaskFolder::for_store(&submission.store);
         let mut store =
-            if look && !wanted.store.exists() { None } else { Some(Store::open(&wanted.store, &plan, None)?) };
+            if look && !submission.store.exists() { None } else { Some(Store::open(&submission.store, &plan, None)?) };
         // The queue comes before the results: a task that ends between the two is in both.
         let (ids, jobs) = if slurm { under_way(&tasks)? } else { (BTreeSet::new(), Vec::new()) };
         let recorded_runs = match &mut store {
@@ -205,7 +205,7 @@ impl ReadyTasks<'_> {
         let todo: Vec<usize> = missing.iter().copied().filter(|place| !is_under_way(place)).collect();
         let under_way = missing.len() - todo.len();
         if todo.is_empty() {
-            tell_that_nothing_is_left(&wanted.store, under_way, &jobs);
+            tell_that_nothing_is_left(&submission.store, under_way, &jobs);
             return Ok(None);
         }
         let trying = WaitingNote::new("trying simulations");
@@ -217,11 +217,11 @@ impl ReadyTasks<'_> {
         };
         let trial_costs = trial_costs.ok_or_else(interruption)?;
         let limit = terms.limit.map(Duration::from_secs);
-        let shape = TaskShape { tasks: terms.tasks, cpus: terms.cpus, limit, least: wanted.least, start, again };
+        let shape = TaskShape { tasks: terms.tasks, cpus: terms.cpus, limit, least: submission.least, start, again };
         let division = divide_tasks(&todo, &trial_costs, &shape)?;
         let recorded_count = recorded_runs.len();
         let ready = ReadyTasks {
-            wanted,
+            wanted: submission,
             plan,
             tried: trial_costs,
             division,

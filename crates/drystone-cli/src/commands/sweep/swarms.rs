@@ -17,28 +17,28 @@ pub(super) struct PlottedTable<'a> {
 
 /// A curve for each metric of each workload with several loads, and a swarm for each column with
 /// several replications.
-pub(super) fn table_figures(shown: PlottedTable<'_>) -> Vec<Figure> {
+pub(super) fn table_figures(table: PlottedTable<'_>) -> Vec<Figure> {
     let mut figures = Vec::new();
-    let columns = &shown.replicated.columns;
-    let is_curve = |one: &ReplicatedColumn, other: &ReplicatedColumn| {
-        let (a, b) = (column_group(shown, one), column_group(shown, other));
-        (&a.workload, &a.change, &one.metric) == (&b.workload, &b.change, &other.metric)
+    let columns = &table.replicated.columns;
+    let is_curve = |left: &ReplicatedColumn, right: &ReplicatedColumn| {
+        let (a, b) = (column_group(table, left), column_group(table, right));
+        (&a.workload, &a.change, &left.metric) == (&b.workload, &b.change, &right.metric)
     };
     for (at, column) in columns.iter().enumerate() {
-        let mut same: Vec<&ReplicatedColumn> = columns.iter().filter(|other| is_curve(column, other)).collect();
-        let is_first = !columns[..at].iter().any(|other| is_curve(column, other));
+        let mut same: Vec<&ReplicatedColumn> = columns.iter().filter(|candidate| is_curve(column, candidate)).collect();
+        let is_first = !columns[..at].iter().any(|predecessor| is_curve(column, predecessor));
         if is_first && same.len() > 1 {
-            same.sort_by(|a, b| column_group(shown, a).load.total_cmp(&column_group(shown, b).load));
-            figures.push(curve_figure(shown, &same));
+            same.sort_by(|a, b| column_group(table, a).load.total_cmp(&column_group(table, b).load));
+            figures.push(curve_figure(table, &same));
         }
     }
     let several = |column: &&ReplicatedColumn| column.cells.first().is_some_and(|cell| cell.values.len() > 1);
-    figures.extend(columns.iter().filter(several).map(|column| swarm_figure(shown, column)));
+    figures.extend(columns.iter().filter(several).map(|column| swarm_figure(table, column)));
     figures
 }
 
-fn column_group<'a>(shown: PlottedTable<'a>, column: &ReplicatedColumn) -> &'a ReplicationGroup {
-    &shown.replicated.groups[column.group]
+fn column_group<'a>(table: PlottedTable<'a>, column: &ReplicatedColumn) -> &'a ReplicationGroup {
+    &table.replicated.groups[column.group]
 }
 
 /// Parts of a file's name: letters, digits, dots and hyphens.
@@ -52,10 +52,10 @@ fn file_name(parts: &[&str]) -> String {
         .join("-")
 }
 
-fn curve_figure(shown: PlottedTable<'_>, columns: &[&ReplicatedColumn]) -> Figure {
-    let (metric, first) = (&columns[0].metric, column_group(shown, columns[0]));
-    let load = |column: &ReplicatedColumn| column_group(shown, column).load;
-    let series = shown.names.iter().enumerate().map(|(at, name)| FigureSeries {
+fn curve_figure(table: PlottedTable<'_>, columns: &[&ReplicatedColumn]) -> Figure {
+    let (metric, first) = (&columns[0].metric, column_group(table, columns[0]));
+    let load = |column: &ReplicatedColumn| column_group(table, column).load;
+    let series = table.names.iter().enumerate().map(|(at, name)| FigureSeries {
         name: name.clone(),
         points: columns.iter().map(|column| (load(column), Some(column.cells[at].mean))).collect(),
         whiskers: columns
@@ -76,9 +76,9 @@ fn curve_figure(shown: PlottedTable<'_>, columns: &[&ReplicatedColumn]) -> Figur
     }
 }
 
-fn swarm_figure(shown: PlottedTable<'_>, column: &ReplicatedColumn) -> Figure {
-    let own = column_group(shown, column);
-    let series = shown.names.iter().enumerate().map(|(at, name)| {
+fn swarm_figure(table: PlottedTable<'_>, column: &ReplicatedColumn) -> Figure {
+    let own = column_group(table, column);
+    let series = table.names.iter().enumerate().map(|(at, name)| {
         let values = column.cells[at].values.iter().map(|&value| (at as f64, Some(value)));
         FigureSeries::new(name, values.collect())
     });
@@ -91,7 +91,7 @@ fn swarm_figure(shown: PlottedTable<'_>, column: &ReplicatedColumn) -> Figure {
         title: format!("{}, {}{at_load}", column.metric, group_name(own)),
         note: "A point is a window or seed; a box reaches from quartile to quartile, with the median.".to_string(),
         marks: SeriesMarks::Swarm,
-        x: FigureAxis::with_categories("", shown.names.to_vec()),
+        x: FigureAxis::with_categories("", table.names.to_vec()),
         y: metric_axis(&column.metric, &series),
         series,
     }
@@ -112,7 +112,7 @@ fn metric_axis(metric: &SweepMetric, series: &[FigureSeries]) -> FigureAxis {
         MetricUnit::Ratio | MetricUnit::Count => AxisReading::Number,
     };
     let axis = FigureAxis::new(&metric.to_string(), reading);
-    let values = || series.iter().flat_map(|one| &one.points).filter_map(|point| point.1);
+    let values = || series.iter().flat_map(|curve| &curve.points).filter_map(|point| point.1);
     let (low, high) = values().fold((f64::INFINITY, 0.0_f64), |(low, high), value| (low.min(value), high.max(value)));
     let is_wide = low > 0.0 && high > WIDE * low && reading != AxisReading::Share;
     if is_wide { axis.with_log_scale() } else { axis }

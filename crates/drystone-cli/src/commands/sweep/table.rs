@@ -67,7 +67,7 @@ fn usual_columns(groups: &[ReplicationGroup]) -> TableColumns {
 
 /// The names of the study's entries; the policies where several share one, or have none.
 fn short_names(table: &CandidateTable) -> Vec<String> {
-    let is_alone = |name: &str| table.candidates.iter().filter(|other| other.name == name).count() == 1;
+    let is_alone = |name: &str| table.candidates.iter().filter(|candidate| candidate.name == name).count() == 1;
     let own = table.candidates.iter();
     own.map(|candidate| match candidate.is_named() && is_alone(&candidate.name) {
         true => candidate.name.clone(),
@@ -130,7 +130,7 @@ impl ShownTables {
         let mut tables: Vec<(String, Vec<&ReplicatedColumn>)> = Vec::new();
         for column in &self.replicated.columns {
             let heading = self.column_heading(column);
-            match tables.iter_mut().find(|(known, _)| *known == heading) {
+            match tables.iter_mut().find(|(group_heading, _)| *group_heading == heading) {
                 Some((_, columns)) => columns.push(column),
                 None => tables.push((heading, vec![column])),
             }

@@ -99,9 +99,9 @@ impl ShownTasks {
 
     pub(super) fn task_facts(&self) -> Vec<(String, String)> {
         let mut parts = vec![format!("{} complete", format_count(self.complete as u64))];
-        for (number, what) in [(self.running, "running"), (self.waiting, "waiting")] {
+        for (number, state) in [(self.running, "running"), (self.waiting, "waiting")] {
             if self.asked || number > 0 {
-                parts.push(format!("{} {what}", format_count(number as u64)));
+                parts.push(format!("{} {state}", format_count(number as u64)));
             }
         }
         if !self.incomplete.is_empty() {

@@ -167,7 +167,7 @@ pub(super) fn make_plan(study: &SweepStudy, work: &WorkArgs) -> Result<SweepPlan
     }
     for (at, case) in plan.cases.iter().enumerate() {
         // Its parts and loads have the same jobs.
-        if plan.cases[..at].iter().all(|other| other.name != case.name) {
+        if plan.cases[..at].iter().all(|case_before| case_before.name != case.name) {
             let of = format!("workload {}: ", case.name);
             say_what_is_odd(&of, &of, &case.notes);
         }
@@ -256,13 +256,13 @@ fn complete_store(
     Ok(DONE)
 }
 
-fn say_what_was_done(done: &WorkSummary) {
-    if done.simulated > 0 && done.seconds > 0.0 {
+fn say_what_was_done(summary: &WorkSummary) {
+    if summary.simulated > 0 && summary.seconds > 0.0 {
         message::print_note(&format!(
             "{} in {}, {} jobs/s",
-            format_plural(done.simulated as u64, "simulation"),
-            format_duration(done.seconds),
-            format_speed(done.jobs as f64 / done.seconds)
+            format_plural(summary.simulated as u64, "simulation"),
+            format_duration(summary.seconds),
+            format_speed(summary.jobs as f64 / summary.seconds)
         ));
     }
 }
@@ -313,7 +313,7 @@ fn dry_run(plan: &SweepPlan, work: &WorkArgs, trial: Option<Duration>, store: &P
         document.add_facts(facts);
         let mut table = DocumentTable::new(["workload", "jobs", "simulations"]);
         for (at, case) in plan.cases.iter().enumerate() {
-            let simulations = plan.simulations.iter().filter(|simulated| simulated.case == at).count();
+            let simulations = plan.simulations.iter().filter(|simulation| simulation.case == at).count();
             table.add_row(vec![
                 case.label().into(),
                 format_count(case.workload.len() as u64).into(),
@@ -339,8 +339,8 @@ fn dry_run(plan: &SweepPlan, work: &WorkArgs, trial: Option<Duration>, store: &P
             format_count(c.simulations as u64).into(),
             match c.stopped {
                 0 => format_count(c.tried as u64).into(),
-                stopped => {
-                    format!("{} ({} stopped)", format_count(c.tried as u64), format_count(stopped as u64)).into()
+                stop_count => {
+                    format!("{} ({} stopped)", format_count(c.tried as u64), format_count(stop_count as u64)).into()
                 }
             },
             fixed_or(Some(c.seconds * 1e3), 1).into(),

@@ -68,10 +68,10 @@ impl CauseStep {
 
 pub(crate) fn cause_words(cause: &WaitCause) -> String {
     let WaitCause { of, limit, reason, .. } = cause;
-    let holder = |what: &str| match (of.as_str(), limit.as_str()) {
-        ("", "") => format!("limit of a {what} ({reason})"),
-        (of, "") => format!("limit of {what} {of} ({reason})"),
-        (of, limit) => format!("limit {limit} of {what} {of}"),
+    let holder = |holder_kind: &str| match (of.as_str(), limit.as_str()) {
+        ("", "") => format!("limit of a {holder_kind} ({reason})"),
+        (of, "") => format!("limit of {holder_kind} {of} ({reason})"),
+        (of, limit) => format!("limit {limit} of {holder_kind} {of}"),
     };
     let beside = |words: &str| format!("{words} ({reason})");
     match cause.kind {
@@ -208,7 +208,9 @@ fn command_for(cause: &WaitCause, site: &Site, path: &str) -> StepCommand {
 /// Returns whether the account of a cause has limits of its own, beside those of its users.
 fn is_of_account(cause: &WaitCause, site: &Site) -> bool {
     let accounts = site.accounts();
-    let own = accounts.as_ref().and_then(|all| Some(&all.assocs[all.find_assoc(&cause.of, "")?].limits));
+    let own = accounts
+        .as_ref()
+        .and_then(|site_accounts| Some(&site_accounts.assocs[site_accounts.find_assoc(&cause.of, "")?].limits));
     own.is_some_and(|own| match cause.limit.split_once('=').map(|(field, _)| field) {
         Some("GrpTRES") => !own.grp_tres.is_empty() || !own.grp_named.is_empty(),
         Some("GrpJobs") => own.grp_jobs.is_some(),
@@ -252,7 +254,7 @@ mod tests {
 
     #[test]
     fn limits_are_doubled_as_sacctmgr_writes_them() {
-        for (limit, wanted) in [
+        for (limit, double) in [
             ("MaxTRESPU=cpu=12", Some("MaxTRESPU=cpu=24")),
             ("GrpTRES=gres/gpu=4", Some("GrpTRES=gres/gpu=8")),
             ("MaxTRESPA=mem=64000M", Some("MaxTRESPA=mem=128000M")),
@@ -260,7 +262,7 @@ mod tests {
             ("MaxJobs=10", None),
             ("", None),
         ] {
-            assert_eq!(double_limit(limit).as_deref(), wanted, "{limit}");
+            assert_eq!(double_limit(limit).as_deref(), double, "{limit}");
         }
     }
 

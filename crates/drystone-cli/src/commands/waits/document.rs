@@ -65,7 +65,7 @@ pub(super) fn render_overview((waits, steps): (&SiteWaits, &[CauseStep]), top: u
     document.add_facts(wait_facts(waits));
     waits.notes.iter().for_each(|note| document.add_text(note.clone()));
     let heads =
-        |what: &str| DocumentTable::new([what, "jobs", "mean", "median", "95%", "longest", "> 1 h", "core-hours"]);
+        |head: &str| DocumentTable::new([head, "jobs", "mean", "median", "95%", "longest", "> 1 h", "core-hours"]);
     let row = |table: &mut DocumentTable, name: &str, figures: &WaitFigures| {
         let span = |value: Option<f64>| TableValue::from(value.map_or(NONE.to_string(), format_duration));
         table.add_row(vec![
@@ -188,9 +188,9 @@ pub(super) fn format_local_time(waits: &SiteWaits, moment: i64) -> String {
     drystone_site::clock::format_minute(zone.civil_time(moment))
 }
 
-fn figures_table(what: &str) -> DocumentTable {
+fn figures_table(head: &str) -> DocumentTable {
     DocumentTable::new([
-        what,
+        head,
         "jobs",
         "mean",
         "median",

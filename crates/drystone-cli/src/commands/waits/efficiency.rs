@@ -46,17 +46,17 @@ impl ShownEfficiency {
             many => format!("{} jobs", format_count(many)),
         };
         let mut parts = Vec::new();
-        for (used, what) in [
+        for (usage, label) in [
             (total.processors, "processor-hours held"),
             (total.memory, "GiB-hours of memory asked for"),
             (total.limits, "processor-hours up to their limits"),
             (total.gpus, "GPU-hours held"),
         ] {
-            if let Some(share) = used.share {
+            if let Some(share) = usage.share {
                 parts.push(format!(
-                    "{} of {} {what}",
+                    "{} of {} {label}",
                     format_percent(Some(share), 0),
-                    format_count(used.held.round() as u64)
+                    format_count(usage.held.round() as u64)
                 ));
             }
         }
@@ -148,16 +148,16 @@ impl Printable for ShownEfficiency {
             row.add_text("by", by);
             row.add_text("group", name);
             row.add_text("jobs", figures.jobs);
-            for (name, used) in [
+            for (name, usage) in [
                 ("processors", figures.processors),
                 ("memory", figures.memory),
                 ("limits", figures.limits),
                 ("gpus", figures.gpus),
             ] {
-                row.add_text(format!("{name}_jobs"), used.jobs);
-                row.add_number(format!("{name}_held_h"), Some(used.held));
-                row.add_number(format!("{name}_used_h"), Some(used.used));
-                row.add_number(format!("{name}_share"), used.share);
+                row.add_text(format!("{name}_jobs"), usage.jobs);
+                row.add_number(format!("{name}_held_h"), Some(usage.held));
+                row.add_number(format!("{name}_used_h"), Some(usage.used));
+                row.add_number(format!("{name}_share"), usage.share);
             }
             rows.push(row);
         };

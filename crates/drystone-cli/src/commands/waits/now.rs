@@ -77,7 +77,7 @@ impl ShownPending {
                 or_none(user).into(),
                 TableValue::from_count(sum.jobs),
                 TableValue::from_count(sum.cpus),
-                sum.longest.map_or(NONE.to_string(), |waited| format_duration(waited as f64)).into(),
+                sum.longest.map_or(NONE.to_string(), |wait| format_duration(wait as f64)).into(),
                 sum.format_reasons().into(),
             ]);
         }
@@ -98,7 +98,7 @@ impl ShownPending {
                 or_none(&job.partition).into(),
                 job.cpus.map_or(NONE.to_string(), |cpus| format_count(u64::from(cpus))).into(),
                 self.format_moment(job.since).into(),
-                job.waited.map_or(NONE.to_string(), |waited| format_duration(waited as f64)).into(),
+                job.waited.map_or(NONE.to_string(), |wait| format_duration(wait as f64)).into(),
                 or_none(&job.reason).into(),
             ]);
         }
@@ -123,10 +123,12 @@ impl Printable for ShownPending {
         };
         let moment = if *now > 0 { self.format_moment(Some(*now)) } else { NONE.to_string() };
         match running {
-            Some(others) if *now > 0 => {
-                document.add_heading(format!("{jobs} in {site}, {moment}; {} run or end", format_count(*others)));
+            Some(other_jobs) if *now > 0 => {
+                document.add_heading(format!("{jobs} in {site}, {moment}; {} run or end", format_count(*other_jobs)));
             }
-            Some(others) => document.add_heading(format!("{jobs} in {site}; {} run or end", format_count(*others))),
+            Some(other_jobs) => {
+                document.add_heading(format!("{jobs} in {site}; {} run or end", format_count(*other_jobs)))
+            }
             None => document.add_heading(format!("{jobs} at {site} at the end of its records, {moment} ({time_zone})")),
         };
         if self.pending.jobs.is_empty() {
@@ -159,7 +161,7 @@ impl Printable for ShownPending {
             row.add_number("gpus", job.gpus.map(f64::from));
             row.add_text("limit_s", job.limit);
             row.add_text("since", job.since.map_or(String::new(), |since| since.to_string()));
-            row.add_number("waited_s", job.waited.map(|waited| waited as f64));
+            row.add_number("waited_s", job.waited.map(|wait| wait as f64));
             row.add_text("reason", &job.reason);
             rows.push(row);
         }

@@ -110,14 +110,14 @@ struct ReadQueue {
 impl ReadQueue {
     fn into_snapshot(mut self, name: &str) -> QueueSnapshot {
         let now = self.now.or(self.passed);
-        for (job, waited) in self.jobs.iter_mut().zip(&self.waited) {
-            job.waited = waited.or_else(|| Some((now? - job.since?).max(0)));
+        for (job, wait) in self.jobs.iter_mut().zip(&self.waited) {
+            job.waited = wait.or_else(|| Some((now? - job.since?).max(0)));
         }
         self.jobs.sort_by_key(|job| std::cmp::Reverse(job.waited));
         let mut notes = Vec::new();
         if self.jobs.iter().any(|job| job.waited.is_none()) {
             notes.push(format!("Since when jobs wait is not in this output; {WHOLE} has it."));
-        } else if self.now.is_none() && self.jobs.iter().zip(&self.waited).any(|(_, waited)| waited.is_none()) {
+        } else if self.now.is_none() && self.jobs.iter().zip(&self.waited).any(|(_, wait)| wait.is_none()) {
             notes.push("The output does not say when it was printed: the last submission or start in it stands for that, and waits are at least so long.".to_string());
         }
         if !self.jobs.is_empty() && self.jobs.iter().all(|job| job.reason.is_empty()) {
@@ -223,8 +223,8 @@ fn table_queue(text: &str, name: &str) -> Result<ReadQueue, String> {
             continue;
         }
         let cells = header.split_cells(line);
-        let get = |wanted: QueueColumn| {
-            let at = header.columns.iter().position(|column| *column == wanted);
+        let get = |wanted_column: QueueColumn| {
+            let at = header.columns.iter().position(|column| *column == wanted_column);
             at.and_then(|at| cells.get(at).copied()).unwrap_or_default()
         };
         if get(QueueColumn::Job).is_empty() || !get(QueueColumn::Job).starts_with(|c: char| c.is_ascii_digit()) {

@@ -201,23 +201,23 @@ fn limit_rules(site: &SiteInput, args: &WhatifArgs) -> Option<LimitRules> {
             let place = origin.get(at).copied().flatten().and_then(|origin| places.get(origin as usize).copied());
             (JobId(at as u32), place)
         });
-        own.limits_of(accounts, rules, |id, limited| {
+        own.limits_of(accounts, rules, |id, limits| {
             let job = &jobs[id.index()];
             let named_limits = [
-                (&mut limited.user, users.get(&job.user).map(String::as_str)),
-                (&mut limited.account, groups.get(&job.group).map(String::as_str)),
-                (&mut limited.qos, qos.get(&job.queue).map(String::as_str)),
-                (&mut limited.partition, parts.get(&job.partition).copied()),
+                (&mut limits.user, users.get(&job.user).map(String::as_str)),
+                (&mut limits.account, groups.get(&job.group).map(String::as_str)),
+                (&mut limits.qos, qos.get(&job.queue).map(String::as_str)),
+                (&mut limits.partition, parts.get(&job.partition).copied()),
             ];
             for (text, name) in named_limits {
                 name.into_iter().for_each(|name| *text = name.to_string());
             }
-            limited.seconds = u64::try_from(job.estimate.0).unwrap_or(0);
+            limits.seconds = u64::try_from(job.estimate.0).unwrap_or(0);
             // A job that is added asks for its processors.
-            if limited.cpus == 0 {
-                limited.cpus = u64::from(job.procs);
-                limited.billing = limited.cpus;
-                limited.node_parts = NODE_PARTS;
+            if limits.cpus == 0 {
+                limits.cpus = u64::from(job.procs);
+                limits.billing = limits.cpus;
+                limits.node_parts = NODE_PARTS;
             }
         })
     }))
@@ -246,8 +246,8 @@ fn pool_conf(
 /// configuration.
 fn name_partitions(pool: &mut PoolPremises, conf: &SlurmConf) {
     for (partition, number) in conf.partitions.iter().zip(1..) {
-        match pool.partitions.iter_mut().find(|known| known.number == number) {
-            Some(known) => known.name.clone_from(&partition.name),
+        match pool.partitions.iter_mut().find(|premises| premises.number == number) {
+            Some(premises) => premises.name.clone_from(&partition.name),
             None => pool.partitions.push(PartitionPremises { name: partition.name.clone(), number, own: number }),
         }
     }
@@ -292,7 +292,7 @@ fn build_premises(
                     None => pool_names.partitions.iter().map(|(_, own)| (*own, *own)).chain([(-1, -1)]).collect(),
                 };
                 let name_of = |own: i32| {
-                    pool_names.partitions.iter().find(|(_, known)| *known == own).map_or("", |(name, _)| name)
+                    pool_names.partitions.iter().find(|(_, own_number)| *own_number == own).map_or("", |(name, _)| name)
                 };
                 pools.push(PoolPremises {
                     name: summary.name.clone(),

@@ -39,8 +39,8 @@ struct NameNumbers {
 
 impl NameNumbers {
     fn assign_number(&mut self, name: &str) -> u32 {
-        if let Some(&known) = self.of.get(name) {
-            return known;
+        if let Some(&number) = self.of.get(name) {
+            return number;
         }
         let number = self.names.len() as u32;
         self.of.insert(name.to_string(), number);
@@ -110,7 +110,7 @@ impl JobClasses {
     /// The change of every class of a kind that has several, those with most node-hours of waiting
     /// gained or lost first.
     pub(crate) fn class_changes(&self, pairs: &[(usize, PairedWait)], confidence: f64) -> Vec<ClassChange> {
-        let mut all = Vec::new();
+        let mut changes = Vec::new();
         for (kind, (by, names)) in self.kinds.iter().enumerate().filter(|(_, (_, names))| names.len() > 1) {
             let mut of_class: Vec<Vec<PairedWait>> = vec![Vec::new(); names.len()];
             let mut work = vec![0.0; names.len()];
@@ -126,7 +126,7 @@ impl JobClasses {
             }
             for ((name, waits), work) in names.iter().zip(&of_class).zip(&work) {
                 let change = compare_waits(waits.iter(), &self.periods, confidence);
-                all.push(ClassChange {
+                changes.push(ClassChange {
                     by: (*by).to_string(),
                     class: name.clone(),
                     work: work / self.work.max(f64::MIN_POSITIVE),
@@ -134,14 +134,14 @@ impl JobClasses {
                 });
             }
         }
-        all.sort_by(|a, b| {
+        changes.sort_by(|a, b| {
             b.change
                 .node_hours
                 .abs()
                 .total_cmp(&a.change.node_hours.abs())
                 .then_with(|| (&a.by, &a.class).cmp(&(&b.by, &b.class)))
         });
-        all
+        changes
     }
 }
 

@@ -56,7 +56,7 @@ fn format_list(list: &ChangeList) -> String {
 pub(super) fn find_curve(
     lists: &[ChangeList],
     (base, after): (&Premises, &[Applied]),
-    found: &SimulatedScenarios,
+    scenarios: &SimulatedScenarios,
     confidence: f64,
 ) -> Option<NodeCurve> {
     let place = |list: &ChangeList| match list.0.as_slice() {
@@ -69,27 +69,27 @@ pub(super) fn find_curve(
         return None;
     }
     let no_change = ChangeList::default();
-    let mut points: Vec<(f64, &ChangeList, &ScenarioRun)> = vec![(0.0, &no_change, &found.before.ran)];
-    for ((list, applied), ran) in lists.iter().zip(after).zip(&found.after) {
-        points.push((added_nodes(applied, base, first == "procs"), list, ran.as_ref()?));
+    let mut points: Vec<(f64, &ChangeList, &ScenarioRun)> = vec![(0.0, &no_change, &scenarios.before.ran)];
+    for ((list, changed_site), ran) in lists.iter().zip(after).zip(&scenarios.after) {
+        points.push((added_nodes(changed_site, base, first == "procs"), list, ran.as_ref()?));
     }
     points.sort_by(|a, b| a.0.total_cmp(&b.0));
-    let compare = |one: &ScenarioRun, other: &ScenarioRun| {
-        let waits: Vec<PairedWait> = found
+    let compare = |first_run: &ScenarioRun, second_run: &ScenarioRun| {
+        let waits: Vec<PairedWait> = scenarios
             .before
             .counted_places()
             .filter_map(|place| {
-                let job = &found.before.workload.jobs()[place];
-                let (was, is) = (one.fates[place].wait, other.fates[place].wait);
-                let period = found.before.periods.find_period(job.submit)? as u32;
+                let job = &scenarios.before.workload.jobs()[place];
+                let (was, is) = (first_run.fates[place].wait, second_run.fates[place].wait);
+                let period = scenarios.before.periods.find_period(job.submit)? as u32;
                 (was.is_finite() && is.is_finite()).then_some(PairedWait { period, before: was, after: is, nodes: 1.0 })
             })
             .collect();
-        compare_waits(waits.iter(), &found.before.periods, confidence)
+        compare_waits(waits.iter(), &scenarios.before.periods, confidence)
     };
-    let before = found.before.compute_figures().wait_mean;
+    let before = scenarios.before.compute_figures().wait_mean;
     let node_point = |(more, list, ran): &(f64, &ChangeList, &ScenarioRun)| {
-        let change = compare(&found.before.ran, ran);
+        let change = compare(&scenarios.before.ran, ran);
         NodePoint {
             change: format_list(list),
             more: *more,
@@ -120,8 +120,8 @@ pub(super) fn find_curve(
 }
 
 /// Returns the nodes, or processors, that a machine has more than before.
-fn added_nodes(applied: &Applied, base: &Premises, in_procs: bool) -> f64 {
-    let pools = base.pools.iter().zip(&applied.premises.pools);
+fn added_nodes(changed_site: &Applied, base: &Premises, in_procs: bool) -> f64 {
+    let pools = base.pools.iter().zip(&changed_site.premises.pools);
     let pool_difference = |(was, is): (&PoolPremises, &PoolPremises)| {
         let more = f64::from(is.procs) - f64::from(was.procs);
         if in_procs { more * f64::from(was.scale.max(1)) } else { more / was.per_node.max(1.0) }
@@ -137,9 +137,9 @@ fn limit_of_help(beyond: Option<&NodeStep>, worth: f64, confidence: f64) -> Stri
     match (step.from.as_str(), -step.difference > worth) {
         ("as it is", false) => "More of them do not shorten the mean wait.".to_string(),
         ("as it is", true) => {
-            let why = if step.interval.is_some() { "too wide" } else { "and the log is too short" };
+            let reason = if step.interval.is_some() { "too wide" } else { "and the log is too short" };
             format!(
-                "No number of them clearly shortens the mean wait: at `{}` {}, {why} to tell.",
+                "No number of them clearly shortens the mean wait: at `{}` {}, {reason} to tell.",
                 step.to,
                 interval_text()
             )

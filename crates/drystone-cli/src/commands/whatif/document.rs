@@ -46,7 +46,7 @@ pub(super) fn render_whole(result: &WhatIfResult) -> Document {
     document
 }
 
-fn render_document(result: &WhatIfResult, most: usize, told: usize) -> Document {
+fn render_document(result: &WhatIfResult, most: usize, caution_limit: usize) -> Document {
     let mut document = render_head(result);
     if let [alternative] = result.alternatives.as_slice() {
         document.add_text(format!("{}.", describe_change(alternative, result)));
@@ -68,26 +68,36 @@ fn render_document(result: &WhatIfResult, most: usize, told: usize) -> Document 
         let sizes = result.alternatives.iter().take(most * 2);
         document.add_facts(
             sizes
-                .map(|one| (format!("{}{}", one.change, alternative_mark(one)), describe_change(one, result)))
+                .map(|alternative| {
+                    (
+                        format!("{}{}", alternative.change, alternative_mark(alternative)),
+                        describe_change(alternative, result),
+                    )
+                })
                 .collect(),
         );
         let facts: Vec<(String, String)> = result
             .alternatives
             .iter()
             .take(most * 2)
-            .filter_map(|one| {
-                Some((format!("{}{}", one.change, alternative_mark(one)), payer_and_gainer(result, one)?))
+            .filter_map(|alternative| {
+                Some((
+                    format!("{}{}", alternative.change, alternative_mark(alternative)),
+                    payer_and_gainer(result, alternative)?,
+                ))
             })
             .collect();
         if !facts.is_empty() {
             document.add_facts(facts);
         }
     }
-    let mut warnings: Vec<String> = result.alternatives.iter().flat_map(|one| one.warnings.clone()).collect();
+    let mut warnings: Vec<String> =
+        result.alternatives.iter().flat_map(|alternative| alternative.warnings.clone()).collect();
     if result.alternatives.len() == 1 {
-        warnings.extend(result.alternatives.iter().flat_map(|one| one.notes.clone()).take(told));
+        warnings
+            .extend(result.alternatives.iter().flat_map(|alternative| alternative.notes.clone()).take(caution_limit));
     }
-    warnings.extend(list_notes(result).into_iter().take(told.max(1)));
+    warnings.extend(list_notes(result).into_iter().take(caution_limit.max(1)));
     if result.example {
         warnings.push("This is the built-in example. Your own: drystone whatif site/ --nodes +8".to_string());
     }
@@ -139,13 +149,14 @@ fn render_head(result: &WhatIfResult) -> Document {
 fn alternative_table(result: &WhatIfResult) -> DocumentTable {
     let before = &result.before;
     let longest = |of: fn(&ScenarioFigures) -> f64| {
-        let values = result.alternatives.iter().map(|one| of(&one.after));
+        let values = result.alternatives.iter().map(|alternative| of(&alternative.after));
         TimeUnit::for_seconds(values.fold(of(before), f64::max))
     };
     let (within, most) = (longest(|figures| figures.wait_p95), longest(|figures| figures.wait_max));
-    let means: Vec<f64> = result.alternatives.iter().map(|one| one.after.wait_mean).chain([before.wait_mean]).collect();
+    let means: Vec<f64> =
+        result.alternatives.iter().map(|alternative| alternative.after.wait_mean).chain([before.wait_mean]).collect();
     let mean = TimeColumn::for_values(&means);
-    let column = time_column(mean.unit, result.alternatives.iter().map(|one| &one.wait));
+    let column = time_column(mean.unit, result.alternatives.iter().map(|alternative| &alternative.wait));
     let mut table = DocumentTable::new([
         "change".to_string(),
         format!("mean wait, {}", mean.unit.name()),
@@ -164,23 +175,23 @@ fn alternative_table(result: &WhatIfResult) -> DocumentTable {
         within.format_seconds(Some(before.wait_p95)).into(),
         most.format_seconds(Some(before.wait_max)).into(),
     ]);
-    for one in &result.alternatives {
-        let (word, tone) = verdict_style(one.verdict);
+    for alternative in &result.alternatives {
+        let (word, tone) = verdict_style(alternative.verdict);
         table.add_row(vec![
-            format!("{}{}", one.change, alternative_mark(one)).into(),
-            mean.format_seconds(one.after.wait_mean).into(),
-            TableValue::toned_text(format_difference(&one.wait, column), tone),
+            format!("{}{}", alternative.change, alternative_mark(alternative)).into(),
+            mean.format_seconds(alternative.after.wait_mean).into(),
+            TableValue::toned_text(format_difference(&alternative.wait, column), tone),
             TableValue::toned_text(word, tone),
-            within.format_seconds(Some(one.after.wait_p95)).into(),
-            most.format_seconds(Some(one.after.wait_max)).into(),
+            within.format_seconds(Some(alternative.after.wait_p95)).into(),
+            most.format_seconds(Some(alternative.after.wait_max)).into(),
         ]);
     }
     table
 }
 
 /// Mark of an alternative whose figures are without some of the jobs.
-fn alternative_mark(one: &NodeAlternative) -> &'static str {
-    if one.left_out.jobs > 0 { "*" } else { "" }
+fn alternative_mark(alternative: &NodeAlternative) -> &'static str {
+    if alternative.left_out.jobs > 0 { "*" } else { "" }
 }
 
 fn verdict_style(verdict: AlternativeVerdict) -> (&'static str, Tone) {
@@ -236,9 +247,9 @@ fn why_uncertain(result: &WhatIfResult) -> &'static str {
 }
 
 /// Describes a change in per cent, the weeks that go its way, and what would decide it.
-fn describe_change(one: &NodeAlternative, result: &WhatIfResult) -> String {
-    let wait = &one.wait;
-    if one.verdict == AlternativeVerdict::Same {
+fn describe_change(alternative: &NodeAlternative, result: &WhatIfResult) -> String {
+    let wait = &alternative.wait;
+    if alternative.verdict == AlternativeVerdict::Same {
         return "no job waits longer or shorter".to_string();
     }
     let mut parts = Vec::new();
@@ -262,7 +273,7 @@ fn describe_change(one: &NodeAlternative, result: &WhatIfResult) -> String {
     }
     parts.extend(wait.signs.describe(result.period.name()));
     let more = wait.more_weeks(TELLING, result.confidence).filter(|&more| more > 0);
-    match (one.verdict, more) {
+    match (alternative.verdict, more) {
         (AlternativeVerdict::Uncertain, _) => parts.push(why_uncertain(result).to_string()),
         _ if wait.change_interval.is_some() && !wait.tells_size() => {
             parts.push("nothing can be said of the size".to_string());
@@ -281,8 +292,8 @@ fn is_worth_naming(class: &ClassChange) -> bool {
     class.work >= WORTH_NAMING && change.difference.abs() >= NOTICEABLE && change.change_sign() != 0
 }
 
-fn class_table<'a>(result: &WhatIfResult, all: impl Iterator<Item = &'a ClassChange>) -> DocumentTable {
-    let changes: Vec<&ClassChange> = all.collect();
+fn class_table<'a>(result: &WhatIfResult, classes: impl Iterator<Item = &'a ClassChange>) -> DocumentTable {
+    let changes: Vec<&ClassChange> = classes.collect();
     let befores: Vec<f64> = changes.iter().map(|class| class.change.before).collect();
     let longest = changes.iter().map(|class| class.change.before.max(class.change.after)).fold(0.0, f64::max);
     let waits = TimeColumn::in_unit(TimeUnit::for_seconds(longest), &befores);
@@ -326,9 +337,10 @@ fn class_name(class: &ClassChange) -> String {
 }
 
 /// The class that pays most and the one that gains most.
-fn payer_and_gainer(result: &WhatIfResult, one: &NodeAlternative) -> Option<String> {
+fn payer_and_gainer(result: &WhatIfResult, alternative: &NodeAlternative) -> Option<String> {
     let describe_class = |sign: i8, word: &str| {
-        let class = one.classes.iter().find(|class| is_worth_naming(class) && class.change.change_sign() == sign)?;
+        let class =
+            alternative.classes.iter().find(|class| is_worth_naming(class) && class.change.change_sign() == sign)?;
         Some(format!(
             "{word} most: {} ({} per job, {} {})",
             class_name(class),
@@ -356,19 +368,19 @@ fn left_out(result: &WhatIfResult) -> Option<String> {
     let left_out_texts: Vec<String> = result
         .alternatives
         .iter()
-        .filter(|one| one.left_out.jobs > 0)
-        .map(|one| {
-            let refused_text = match one.refused {
+        .filter(|alternative| alternative.left_out.jobs > 0)
+        .map(|alternative| {
+            let refused_text = match alternative.refused {
                 0 => String::new(),
-                all if all == one.left_out.jobs => ", which can never run then".to_string(),
+                count if count == alternative.left_out.jobs => ", which can never run then".to_string(),
                 some => format!(", of which {} can never run then", format_count(some)),
             };
             format!(
                 "`{}` {} ({} node-hours{refused_text}; the others wait {} on average as it is)",
-                one.change,
-                format_plural(one.left_out.jobs, "job"),
-                format_count(one.left_out.node_hours.round() as u64),
-                format_duration(one.wait.before)
+                alternative.change,
+                format_plural(alternative.left_out.jobs, "job"),
+                format_count(alternative.left_out.node_hours.round() as u64),
+                format_duration(alternative.wait.before)
             )
         })
         .collect();
@@ -377,29 +389,29 @@ fn left_out(result: &WhatIfResult) -> Option<String> {
 }
 
 fn list_notes(result: &WhatIfResult) -> Vec<String> {
-    let mut all = Vec::new();
+    let mut notes = Vec::new();
     if let Some(without) = result.without {
-        all.insert(0, without.to_string());
+        notes.insert(0, without.to_string());
     }
     if result.basis.is_none() {
-        all.push("An interval takes four weeks at least; of fewer only the count of days is said.".to_string());
+        notes.push("An interval takes four weeks at least; of fewer only the count of days is said.".to_string());
     }
-    all.extend(result.replay.map(|replay| replay.format_sentence()));
-    all.extend(result.machine.clone());
-    all
+    notes.extend(result.replay.map(|replay| replay.format_sentence()));
+    notes.extend(result.machine.clone());
+    notes
 }
 
 /// The result in sentences, for pages.
 pub(super) fn result_sentences(result: &WhatIfResult) -> Vec<String> {
-    let mut all = vec![format!(
+    let mut sentences = vec![format!(
         "Before: mean wait {}, 95% of the jobs within {}, longest {}, under {}.",
         format_duration(result.before.wait_mean),
         format_duration(result.before.wait_p95),
         format_duration(result.before.wait_max),
         result.policy
     )];
-    for one in &result.alternatives {
-        let verdict = match one.verdict {
+    for alternative in &result.alternatives {
+        let verdict = match alternative.verdict {
             AlternativeVerdict::Less => "jobs wait less".to_string(),
             AlternativeVerdict::More => "jobs wait longer".to_string(),
             AlternativeVerdict::Same => "no job waits longer or shorter".to_string(),
@@ -408,45 +420,54 @@ pub(super) fn result_sentences(result: &WhatIfResult) -> Vec<String> {
             AlternativeVerdict::Unclear => "not decided".to_string(),
             AlternativeVerdict::WithinClocks => "no more than Slurm's clocks make".to_string(),
         };
-        let payer_text = payer_and_gainer(result, one).map_or(String::new(), |who| {
-            let (first, rest) = who.split_at(1);
+        let payer_text = payer_and_gainer(result, alternative).map_or(String::new(), |sentence| {
+            let (first, rest) = sentence.split_at(1);
             format!(" {}{}.", first.to_ascii_uppercase(), rest.replacen("; pays", ". Pays", 1))
         });
-        let hours = match one.verdict {
+        let hours = match alternative.verdict {
             AlternativeVerdict::Same => String::new(),
             _ => format!(
                 " In all {} job-hours and {} {} of waiting.",
-                format_signed(one.wait.job_hours),
-                format_signed(one.wait.node_hours),
+                format_signed(alternative.wait.job_hours),
+                format_signed(alternative.wait.node_hours),
                 hours_of(result)
             ),
         };
-        all.push(format!(
+        sentences.push(format!(
             "`{}`: mean wait {}, {}: {verdict} ({}).{hours}{payer_text}",
-            one.change,
-            format_duration(one.after.wait_mean),
-            in_words((one.wait.difference, one.wait.interval.filter(|_| one.wait.tells_size())), result.confidence),
-            describe_change(one, result),
+            alternative.change,
+            format_duration(alternative.after.wait_mean),
+            in_words(
+                (alternative.wait.difference, alternative.wait.interval.filter(|_| alternative.wait.tells_size())),
+                result.confidence
+            ),
+            describe_change(alternative, result),
         ));
-        all.extend(one.warnings.iter().cloned());
+        sentences.extend(alternative.warnings.iter().cloned());
     }
-    all.extend(result.curve.iter().map(|curve| curve.sentence.clone()));
-    all.extend(result.alternatives.iter().filter_map(|one| chance_warning(result, one)).max_by_key(String::len));
-    all.extend(left_out(result));
-    all.extend(list_notes(result));
-    all
+    sentences.extend(result.curve.iter().map(|curve| curve.sentence.clone()));
+    sentences.extend(
+        result
+            .alternatives
+            .iter()
+            .filter_map(|alternative| chance_warning(result, alternative))
+            .max_by_key(String::len),
+    );
+    sentences.extend(left_out(result));
+    sentences.extend(list_notes(result));
+    sentences
 }
 
 /// Returns whether a difference is one that would matter, and is not clear.
-fn is_in_doubt(result: &WhatIfResult, one: &NodeAlternative) -> bool {
-    matches!(one.verdict, AlternativeVerdict::Unclear | AlternativeVerdict::Uncertain)
-        && one.wait.difference.abs() > WORTH * result.before.wait_mean
+fn is_in_doubt(result: &WhatIfResult, alternative: &NodeAlternative) -> bool {
+    matches!(alternative.verdict, AlternativeVerdict::Unclear | AlternativeVerdict::Uncertain)
+        && alternative.wait.difference.abs() > WORTH * result.before.wait_mean
 }
 
 /// A warning about reading many classes, and about adding them up.
-fn chance_warning(result: &WhatIfResult, one: &NodeAlternative) -> Option<String> {
+fn chance_warning(result: &WhatIfResult, alternative: &NodeAlternative) -> Option<String> {
     let compared_count =
-        one.classes.iter().filter(|class| class.change.interval.is_some_and(|(low, high)| low < high)).count();
+        alternative.classes.iter().filter(|class| class.change.interval.is_some_and(|(low, high)| low < high)).count();
     let expected_count = compared_count as f64 * (1.0 - result.confidence);
     (compared_count > 0).then(|| {
         format!(
@@ -458,16 +479,16 @@ fn chance_warning(result: &WhatIfResult, one: &NodeAlternative) -> Option<String
 }
 
 /// One table for each kind of class, whose rows add up to all jobs.
-fn by_kind(result: &WhatIfResult, one: &NodeAlternative, document: &mut Document) {
+fn by_kind(result: &WhatIfResult, alternative: &NodeAlternative, document: &mut Document) {
     let mut kinds: Vec<&str> = Vec::new();
-    for class in &one.classes {
+    for class in &alternative.classes {
         if !kinds.contains(&class.by.as_str()) {
             kinds.push(&class.by);
         }
     }
     for kind in kinds {
         document.add_heading(format!("By {kind}"));
-        document.add_table(class_table(result, one.classes.iter().filter(|class| class.by == kind)));
+        document.add_table(class_table(result, alternative.classes.iter().filter(|class| class.by == kind)));
     }
-    chance_warning(result, one).into_iter().for_each(|text| document.add_text(text));
+    chance_warning(result, alternative).into_iter().for_each(|text| document.add_text(text));
 }

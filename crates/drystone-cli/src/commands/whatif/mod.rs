@@ -46,16 +46,16 @@ pub(crate) fn run_whatif(args: &WhatifArgs) -> CommandOutcome {
     }
     let outcome = compare_changes(args, &mut input, &lists, stop)?;
     interrupt::stop_at_once();
-    let Some((result, interrupted)) = outcome else {
-        let why = if interrupt::time_is_up() { "time was up" } else { "interrupted" };
-        message::print_note(&format!("{why} before the site as it is was simulated"));
+    let Some((result, is_interrupted)) = outcome else {
+        let reason = if interrupt::time_is_up() { "time was up" } else { "interrupted" };
+        message::print_note(&format!("{reason} before the site as it is was simulated"));
         return Ok(if interrupt::time_is_up() { DONE } else { interrupt::exit_code() });
     };
-    if let Some(file) = report.and_then(|file| file.unless_lost(interrupted)) {
+    if let Some(file) = report.and_then(|file| file.unless_lost(is_interrupted)) {
         file.write_result(&result)?.publish()?;
     }
     output::print_result(&result, args.output.format)?;
-    Ok(if interrupted { interrupt::exit_code() } else { DONE })
+    Ok(if is_interrupted { interrupt::exit_code() } else { DONE })
 }
 
 fn check_lists(lists: &[ChangeList]) -> Result<(), CommandFailure> {
@@ -92,17 +92,17 @@ fn read_input(args: &WhatifArgs, lists: &[ChangeList]) -> Result<WorkloadInput, 
 /// in memory.
 pub(crate) fn find_result(
     args: &WhatifArgs,
-    given: Option<&WorkloadInput>,
+    log_input: Option<&WorkloadInput>,
     stop: &std::sync::atomic::AtomicBool,
 ) -> Result<Option<impl Printable + use<>>, CommandFailure> {
     let lists = args.list_alternatives().map_err(CommandFailure::usage_error)?;
     check_lists(&lists)?;
-    let mut input = match given {
+    let mut input = match log_input {
         Some(input) => input.clone(),
         None => read_input(args, &lists)?,
     };
     let outcome = compare_changes(args, &mut input, &lists, stop)?;
-    Ok(outcome.filter(|_| !stop.load(std::sync::atomic::Ordering::Relaxed)).map(|(found, _)| found))
+    Ok(outcome.filter(|_| !stop.load(std::sync::atomic::Ordering::Relaxed)).map(|(result, _)| result))
 }
 
 /// Simulates before and after, and compares; whether it was interrupted beside it. `None` where not
@@ -128,19 +128,19 @@ fn compare_changes(
     let before = apply(&ChangeList::default())?;
     let after: Vec<Applied> = lists.iter().map(apply).collect::<Result<_, _>>()?;
     let bench = WhatIfInputs { args, baseline: &baseline, selection, stop };
-    let Some(found) = bench.simulate_all(&before, &after, lists)? else { return Ok(None) };
+    let Some(scenarios) = bench.simulate_all(&before, &after, lists)? else { return Ok(None) };
     let is_stopped = stop.load(std::sync::atomic::Ordering::Relaxed);
-    let classes = classes::JobClasses::from_input(input, &baseline, &found.before);
+    let classes = classes::JobClasses::from_input(input, &baseline, &scenarios.before);
     let mut alternatives = Vec::new();
     let mut not_done = Vec::new();
-    for ((list, applied), ran) in lists.iter().zip(&after).zip(&found.after) {
+    for ((list, changed_site), ran) in lists.iter().zip(&after).zip(&scenarios.after) {
         match ran {
             Some(ran) => {
-                let applied_changes = ran.repaired.as_ref().unwrap_or(applied);
+                let applied_changes = ran.repaired.as_ref().unwrap_or(changed_site);
                 alternatives.push(NodeAlternative::from_runs(
                     list,
                     applied_changes,
-                    (&found, ran),
+                    (&scenarios, ran),
                     &classes,
                     args.confidence,
                 ));
@@ -148,11 +148,11 @@ fn compare_changes(
             None => not_done.push(list.to_string()),
         }
     }
-    result::judge_family(&mut alternatives, found.noise, args.confidence);
-    if let Some(none) = found.before.counted_places().next().is_none().then_some("no job counts") {
-        message::print_warning(none);
+    result::judge_family(&mut alternatives, scenarios.noise, args.confidence);
+    if let Some(warning) = scenarios.before.counted_places().next().is_none().then_some("no job counts") {
+        message::print_warning(warning);
     }
-    let curve = curve::find_curve(lists, (&baseline.premises, &after), &found, args.confidence);
+    let curve = curve::find_curve(lists, (&baseline.premises, &after), &scenarios, args.confidence);
     let result = WhatIfResult {
         schema: "drystone/whatif/1",
         drystone: VERSION,
@@ -163,10 +163,10 @@ fn compare_changes(
         unit: baseline.unit,
         confidence: args.confidence,
         seed: args.seed,
-        period: found.before.periods.length,
-        periods: found.before.periods.period_count(),
-        basis: found.before.periods.estimate_basis(),
-        clock_noise: found.noise,
+        period: scenarios.before.periods.length,
+        periods: scenarios.before.periods.period_count(),
+        basis: scenarios.before.periods.estimate_basis(),
+        clock_noise: scenarios.noise,
         machine: input
             .site
             .as_ref()
@@ -176,11 +176,11 @@ fn compare_changes(
             .site
             .as_ref()
             .filter(|site| !site.plain)
-            .and_then(|site| MeanWaitReplay::from_site(site, &found.before)),
+            .and_then(|site| MeanWaitReplay::from_site(site, &scenarios.before)),
         without: input.site.as_ref().filter(|site| site.plain).map(|_| WITHOUT),
         example: args.source.path().is_none(),
         whole: args.output.details,
-        before: found.before.compute_figures(),
+        before: scenarios.before.compute_figures(),
         alternatives,
         curve,
         not_done,

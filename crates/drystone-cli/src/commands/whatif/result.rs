@@ -96,7 +96,7 @@ pub(super) enum AlternativeVerdict {
 impl NodeAlternative {
     pub(super) fn from_runs(
         list: &ChangeList,
-        applied: &Applied,
+        changed_site: &Applied,
         (found, ran): (&SimulatedScenarios, &ScenarioRun),
         classes: &JobClasses,
         confidence: f64,
@@ -125,11 +125,11 @@ impl NodeAlternative {
             classes: classes.class_changes(&pairs, confidence),
             verdict: if same { AlternativeVerdict::Same } else { verdict_of(&wait, found.noise) },
             wait,
-            left_out: applied.left,
-            refused: applied.refused,
-            split: applied.split,
-            added: applied.added,
-            notes: applied.notes.clone(),
+            left_out: changed_site.left,
+            refused: changed_site.refused,
+            split: changed_site.split,
+            added: changed_site.added,
+            notes: changed_site.notes.clone(),
             warnings,
         }
     }
@@ -137,13 +137,13 @@ impl NodeAlternative {
 
 /// Judges alternatives as a family: their p values are corrected for their number.
 pub(super) fn judge_family(alternatives: &mut [NodeAlternative], noise: Option<f64>, confidence: f64) {
-    let p: Vec<f64> = alternatives.iter().filter_map(|one| one.wait.p).collect();
+    let p: Vec<f64> = alternatives.iter().filter_map(|alternative| alternative.wait.p).collect();
     let mut corrected_values = correct_family(&p).into_iter();
-    for one in alternatives.iter_mut().filter(|one| one.wait.p.is_some()) {
+    for alternative in alternatives.iter_mut().filter(|alternative| alternative.wait.p.is_some()) {
         let Some(corrected_p) = corrected_values.next() else { return };
-        one.wait.judge_in_family(corrected_p, confidence, p.len());
-        if one.verdict != AlternativeVerdict::Same {
-            one.verdict = verdict_of(&one.wait, noise);
+        alternative.wait.judge_in_family(corrected_p, confidence, p.len());
+        if alternative.verdict != AlternativeVerdict::Same {
+            alternative.verdict = verdict_of(&alternative.wait, noise);
         }
     }
 }

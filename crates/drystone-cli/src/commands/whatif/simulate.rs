@@ -139,8 +139,8 @@ impl WhatIfInputs<'_> {
             ready.push(self.prepare_scenario((before, &no_change), &files, 0, 1)?);
         }
         let first = ready.len();
-        for (at, changed) in after.iter().zip(lists).enumerate() {
-            ready.push(self.prepare_scenario(changed, &files, at + 1, 0)?);
+        for (at, change) in after.iter().zip(lists).enumerate() {
+            ready.push(self.prepare_scenario(change, &files, at + 1, 0)?);
         }
         let jobs: usize = ready.iter().map(|ready| ready.applied.premises.workload.len()).sum();
         let progress = WorkProgress::new("simulating", "jobs", Some(jobs as u64));
@@ -155,8 +155,7 @@ impl WhatIfInputs<'_> {
         let after = ran.split_off(first);
         let other_phase = if clocks { ran.pop().flatten() } else { None };
         let Some(first) = ran.pop().flatten() else { return Ok(None) };
-        let noise =
-            other_phase.map(|other| (other.compute_figures().wait_mean - first.compute_figures().wait_mean).abs());
+        let noise = other_phase.map(|run| (run.compute_figures().wait_mean - first.compute_figures().wait_mean).abs());
         let workload = before.premises.workload.clone();
         let periods = self.choose_periods(&workload, &first);
         Ok(Some(SimulatedScenarios { before: Before { ran: first, workload, periods }, after, noise }))
@@ -174,12 +173,12 @@ impl WhatIfInputs<'_> {
     /// Simulates one scenario; `None` where it was stopped.
     pub(crate) fn simulate_once(
         &self,
-        changed: (&Applied, &ChangeList),
+        change: (&Applied, &ChangeList),
         before: &Workload,
         progress: &WorkProgress,
     ) -> Result<Option<ScenarioRun>, CommandFailure> {
         let files = make_folder()?;
-        let ready = self.prepare_scenario(changed, &files, 1, 0)?;
+        let ready = self.prepare_scenario(change, &files, 1, 0)?;
         self.run_scenario(&ready, before, progress)
     }
 
@@ -329,22 +328,22 @@ impl WhatIfInputs<'_> {
     fn simulate_premises(
         &self,
         ready: &ReadyScenario<'_>,
-        applied: &Applied,
-        started: &mut Started,
+        changed_site: &Applied,
+        starts: &mut Started,
         tell: &(dyn Fn(u64) + Sync),
     ) -> Result<Option<(Vec<JobRow>, f64)>, ExperimentError> {
         let config =
             MetricsConfig { selection: self.selection, keep_jobs: true, weeks: false, ..MetricsConfig::light_config() };
-        let measurement = Experiment::new(&ready.spec, &applied.premises.workload)
+        let measurement = Experiment::new(&ready.spec, &changed_site.premises.workload)
             .with_outages(Some(&ready.outages))
             .with_division(ready.division.as_ref())
-            .feeding_back(self.args.real.feedback || applied.feeds_back)
+            .feeding_back(self.args.real.feedback || changed_site.feeds_back)
             .with_metrics(config)
             .with_stop(self.stop)
             .with_progress(tell)
-            .run(started)?;
-        Ok(measurement.map(|measured| {
-            (measured.report.jobs.unwrap_or_default(), measured.report.machine.utilisation.unwrap_or(0.0))
+            .run(starts)?;
+        Ok(measurement.map(|outcome| {
+            (outcome.report.jobs.unwrap_or_default(), outcome.report.machine.utilisation.unwrap_or(0.0))
         }))
     }
 
@@ -353,14 +352,14 @@ impl WhatIfInputs<'_> {
     fn find_never_starting(
         &self,
         ready: &ReadyScenario<'_>,
-        applied: &Applied,
-        started: &Started,
+        changed_site: &Applied,
+        starts: &Started,
     ) -> Result<BTreeSet<JobId>, CommandFailure> {
-        let workload = &applied.premises.workload;
+        let workload = &changed_site.premises.workload;
         let mut cache = BTreeMap::new();
         let mut never = BTreeSet::new();
         for (at, (job, truth)) in workload.jobs().iter().zip(workload.truth()).enumerate() {
-            if started.0[at] {
+            if starts.0[at] {
                 continue;
             }
             let kind = (job.procs, job.demand.0, job.partition, job.queue, job.user, job.group, job.estimate);
@@ -375,7 +374,7 @@ impl WhatIfInputs<'_> {
                         workload.provenance.clone(),
                     );
                     let alone = alone.map_err(CommandFailure::caused_by)?;
-                    let mut site_copy = applied.clone();
+                    let mut site_copy = changed_site.clone();
                     site_copy.premises.workload = alone;
                     let runs = match self.simulate_premises(ready, &site_copy, &mut Started(vec![false]), &|_| {}) {
                         Ok(_) => true,
@@ -402,8 +401,8 @@ impl Observer for Started {
     const NOTES: bool = false;
 
     fn note_start(&mut self, _now: Time, id: JobId, _why: StartReason) {
-        if let Some(started) = self.0.get_mut(id.index()) {
-            *started = true;
+        if let Some(has_started) = self.0.get_mut(id.index()) {
+            *has_started = true;
         }
     }
 }
@@ -421,13 +420,13 @@ fn waits_for_ever(error: &ExperimentError) -> bool {
 }
 
 /// Returns the jobs that have not started and ask for more of a resource than there is in the end.
-fn short_in_the_end(workload: &Workload, started: &Started) -> BTreeSet<JobId> {
+fn short_in_the_end(workload: &Workload, starts: &Started) -> BTreeSet<JobId> {
     let Some(table) = workload.resources() else { return BTreeSet::new() };
     let lacks = |id: &JobId| {
         let asks = table.demand_totals(workload.job(*id).demand);
         asks.iter().any(|&(resource, amount)| amount > table.supply_at(resource, Time::MAX))
     };
-    (0..workload.len()).filter(|&at| !started.0[at]).map(|at| JobId(at as u32)).filter(lacks).collect()
+    (0..workload.len()).filter(|&at| !starts.0[at]).map(|at| JobId(at as u32)).filter(lacks).collect()
 }
 
 /// A folder for changed configurations.
@@ -453,15 +452,15 @@ fn put_parameter(text: &str, key: &str, was: Option<&str>, value: &str) -> Strin
 
 /// Returns the fate of each job of the site as it is. Of one that was split the wait is what its
 /// response exceeds its run time by; it counts when all of its pieces have ended.
-fn find_fates(applied: &Applied, before: &Workload, rows: &[JobRow]) -> ScenarioRun {
+fn find_fates(changed_site: &Applied, before: &Workload, rows: &[JobRow]) -> ScenarioRun {
     let mut fates = vec![NEVER; before.len()];
     let mut pieces: Vec<u32> = vec![0; before.len()];
-    applied.origin.iter().flatten().for_each(|&origin| pieces[origin as usize] += 1);
+    changed_site.origin.iter().flatten().for_each(|&origin| pieces[origin as usize] += 1);
     let mut end_counts = vec![0_u32; before.len()];
     let mut added_fates = Vec::new();
     for row in rows {
         let fate = JobFate { wait: row.wait().as_f64(), ran: row.ran.as_f64(), counted: row.counted };
-        let Some(origin) = applied.origin.get(row.id.index()).copied().flatten() else {
+        let Some(origin) = changed_site.origin.get(row.id.index()).copied().flatten() else {
             added_fates.push(fate);
             continue;
         };

@@ -164,7 +164,7 @@ impl QueueConditions {
         let most = largest.max(usage).min((usage + least).saturating_sub(1)).max(1);
         let word = first.reason.as_ref().map(|reason| reason.word.clone()).unwrap_or_default();
         let limit = self.push_limit(word, group.1.join(", "), most);
-        let why = match running_jobs.len() {
+        let explanation = match running_jobs.len() {
             1 => "waits for a limit that 1 running job holds".to_string(),
             n => format!("waits for a limit that {n} running jobs hold"),
         };
@@ -175,7 +175,7 @@ impl QueueConditions {
             let binds = waits || jobs[at].since.is_none() && amount >= least;
             self.add_claim(at, LimitClaim { limit, amount: amount.min(most), binds });
             if let Some(reason) = jobs[at].reason.as_mut().filter(|_| waits) {
-                reason.why = why.clone().into();
+                reason.why = explanation.clone().into();
             }
         }
         let of_users = matches!(group.0, ReasonScope::User | ReasonScope::QosUser | ReasonScope::Own);
@@ -224,15 +224,15 @@ impl QueueConditions {
             Some(array) => index.places_of_name(&format!("{array}_{task}")),
             None => index.places_of_name(name.strip_suffix("_*").unwrap_or(name)),
         });
-        let parents: BTreeSet<usize> = parent_places.copied().filter(|&other| other != at).collect();
-        let why = match (parents.len(), parents.first()) {
+        let parents: BTreeSet<usize> = parent_places.copied().filter(|&parent| parent != at).collect();
+        let explanation = match (parents.len(), parents.first()) {
             (0, _) | (_, None) => return bar_job(jobs, at, "waits for jobs that it depends on, none of which is here"),
             (1, Some(&parent)) => format!("waits for job {} to end", jobs[parent].name),
             (n, _) => format!("waits for {n} jobs to end"),
         };
         self.after.insert(at, parents);
         if let Some(reason) = &mut jobs[at].reason {
-            reason.why = why.into();
+            reason.why = explanation.into();
         }
     }
 
@@ -277,7 +277,7 @@ impl QueueConditions {
             let set = *sets.entry(claims).or_insert_with_key(|claims| limits.intern_claims(claims.clone()));
             limits.bind_job(id, set);
         }
-        let parents = |of: &BTreeSet<usize>| of.iter().filter_map(|&other| id(other)).collect();
+        let parents = |of: &BTreeSet<usize>| of.iter().filter_map(|&parent| id(parent)).collect();
         StartGates {
             limits,
             eligible: self.begins.iter().filter_map(|(&job, &begin)| Some((id(job)?, Time(begin)))).collect(),
@@ -287,9 +287,9 @@ impl QueueConditions {
     }
 }
 
-fn bar_job(jobs: &mut [QueueEntry], at: usize, why: &'static str) {
+fn bar_job(jobs: &mut [QueueEntry], at: usize, explanation: &'static str) {
     if let Some(reason) = &mut jobs[at].reason {
         debug_assert!(reason.effect != WaitEffect::Bars);
-        reason.bar_start(why);
+        reason.bar_start(explanation);
     }
 }

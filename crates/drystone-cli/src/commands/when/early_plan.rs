@@ -33,7 +33,7 @@ pub(super) fn early_plan(
         Some((id, job, scene.job_name(job).0))
     };
     let is_asked = |job: usize, name: &str| {
-        args.job.as_ref().is_none_or(|wanted| wanted == name) && scene.is_of(job, args.partition.as_deref())
+        args.job.as_ref().is_none_or(|job_name| job_name == name) && scene.is_of(job, args.partition.as_deref())
     };
     let waiting_jobs: Vec<JobId> = adoption.session.view().waiting_jobs().collect();
     let rows: Vec<(JobId, String)> = (waiting_jobs.iter().filter_map(describe))

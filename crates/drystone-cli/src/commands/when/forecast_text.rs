@@ -94,13 +94,13 @@ impl ChangeRow {
         change: WhenChange,
         earlier: &[f64],
         answer: Option<StartAnswer>,
-        killed: Option<f64>,
+        kill_share: Option<f64>,
     ) -> ChangeRow {
         let n = earlier.len().max(2) as f64;
         let mean = earlier.iter().sum::<f64>() / n;
         let variance = earlier.iter().map(|gain| (gain - mean).powi(2)).sum::<f64>() / (n - 1.0);
         let share = earlier.iter().filter(|&&gain| gain > 0.0).count() as f64 / n;
-        ChangeRow { change, gain: (mean, (variance / n).sqrt()), earlier: share, answer, killed }
+        ChangeRow { change, gain: (mean, (variance / n).sqrt()), earlier: share, answer, killed: kill_share }
     }
 
     /// Returns whether it is more than noise.
@@ -197,22 +197,22 @@ impl WhenOutput {
 
     /// A line for each job that is answered, in the words of the site.
     pub(super) fn site_lines(&self, clock: &ZoneClock, template: &str) -> String {
-        let at = |one: &JobAnswer, level: f64, rounding: TimeRounding| match &one.answer {
-            None if one.too_wide => "never".to_string(),
+        let at = |job: &JobAnswer, level: f64, rounding: TimeRounding| match &job.answer {
+            None if job.too_wide => "never".to_string(),
             None => "at the next pass".to_string(),
             Some(answer) if is_beyond(answer, level) => "in more than 14 days".to_string(),
             Some(answer) => clock.day_and_hour(self.now, answer.quantile(level) as i64, rounding),
         };
-        let line = |one: &JobAnswer| {
+        let line = |job: &JobAnswer| {
             let value = |name: &str| match name {
-                "job" => one.name.clone(),
-                "user" => one.user.clone().unwrap_or_default(),
-                "procs" => one.procs.to_string(),
-                "early" => at(one, 0.05, Down),
-                "likely" => at(one, 0.5, Nearest),
-                "by90" => at(one, 0.9, Up),
-                "by95" => at(one, 0.95, Up),
-                _ => one.reason.as_ref().map_or_else(String::new, ToString::to_string),
+                "job" => job.name.clone(),
+                "user" => job.user.clone().unwrap_or_default(),
+                "procs" => job.procs.to_string(),
+                "early" => at(job, 0.05, Down),
+                "likely" => at(job, 0.5, Nearest),
+                "by90" => at(job, 0.9, Up),
+                "by95" => at(job, 0.95, Up),
+                _ => job.reason.as_ref().map_or_else(String::new, ToString::to_string),
             };
             fill_template(template, value) + "\n"
         };
@@ -220,15 +220,15 @@ impl WhenOutput {
     }
 
     fn render_one(&self, clock: &ZoneClock) -> String {
-        let Some(one) = self.jobs.first() else { return String::new() };
+        let Some(job) = self.jobs.first() else { return String::new() };
         let at = |seconds: f64, rounding: TimeRounding| clock.day_and_hour(self.now, seconds as i64, rounding);
-        let place = one.place.map(|place| format!(", {} in the queue", format_ordinal(place))).unwrap_or_default();
+        let place = job.place.map(|place| format!(", {} in the queue", format_ordinal(place))).unwrap_or_default();
         let wait_text =
-            if one.waited >= 60 { format!(", has waited {}", format_span(one.waited)) } else { String::new() };
-        let name = if one.user.is_some() { format!("job {}", one.name) } else { one.name.clone() };
-        let mut text = format!("{name} ({} procs, limit {}){place}{wait_text}\n", one.procs, format_limit(one.limit));
-        let Some(answer) = &one.answer else {
-            text += &match one.too_wide {
+            if job.waited >= 60 { format!(", has waited {}", format_span(job.waited)) } else { String::new() };
+        let name = if job.user.is_some() { format!("job {}", job.name) } else { job.name.clone() };
+        let mut text = format!("{name} ({} procs, limit {}){place}{wait_text}\n", job.procs, format_limit(job.limit));
+        let Some(answer) = &job.answer else {
+            text += &match job.too_wide {
                 true => format!(
                     "  cannot start: the nodes that take new jobs have {}\n",
                     format_plural(u64::from(self.machine), "processor")
@@ -260,14 +260,14 @@ impl WhenOutput {
             true => writeln!(text, "  {soon}"),
             false => writeln!(text, "  will have started by {} with 95 %  ·  {soon}", at(of(0.95), Up)),
         };
-        match one.plan {
-            _ if one.begin_time().is_some() => {}
+        match job.plan {
+            _ if job.begin_time().is_some() => {}
             Some(plan) => {
                 let _ = writeln!(text, "  the plan with time limits says {}", clock.day_and_hour(self.now, plan, Up));
             }
             None => text += "  the plan with time limits names no start within 14 days\n",
         }
-        if let Some(reason) = &one.reason {
+        if let Some(reason) = &job.reason {
             text += &match (reason.begin, reason.effect) {
                 (Some(begin), _) => {
                     let begin = clock.format_known(self.now, begin - self.now);
@@ -278,7 +278,7 @@ impl WhenOutput {
                 (None, _) => format!("  it {reason}, and then for room\n"),
             };
         }
-        if let Some((_, latest)) = one.promise {
+        if let Some((_, latest)) = job.promise {
             let _ = writeln!(
                 text,
                 "  {} promises {} at the latest{}",
@@ -288,7 +288,7 @@ impl WhenOutput {
             );
         }
         text += &self.describe_fit();
-        text += &self.describe_changes(clock, one, answer);
+        text += &self.describe_changes(clock, job, answer);
         text
     }
 
@@ -339,33 +339,33 @@ impl WhenOutput {
     fn forecaster_weights(&self) -> impl Iterator<Item = (&'static str, f64)> {
         self.jobs
             .iter()
-            .find_map(|one| one.answer.as_ref())
+            .find_map(|job| job.answer.as_ref())
             .into_iter()
             .flat_map(|answer| answer.correction.forecaster_weights())
     }
 
-    fn describe_changes(&self, clock: &ZoneClock, one: &JobAnswer, answer: &StartAnswer) -> String {
+    fn describe_changes(&self, clock: &ZoneClock, job: &JobAnswer, answer: &StartAnswer) -> String {
         if self.what_if.is_empty() {
             return String::new();
         }
         let mut text = format!("{:<30}{:<14}{}\n", "changes that would move it", "p50", "95 % by");
-        let line = |what: String, answer: Option<&StartAnswer>| match answer {
+        let line = |change: String, answer: Option<&StartAnswer>| match answer {
             Some(answer) => {
-                let format_level = |level: f64, told: &dyn Fn(i64) -> String| match is_beyond(answer, level) {
+                let format_level = |level: f64, format: &dyn Fn(i64) -> String| match is_beyond(answer, level) {
                     true => "> 14 days".to_string(),
-                    false => told(answer.quantile(level) as i64),
+                    false => format(answer.quantile(level) as i64),
                 };
                 let by = format_level(0.95, &|seconds| clock.day_and_hour(self.now, seconds, Up));
-                format!("  {what:<28}{:<14}{by}", format_level(0.5, &|seconds| format_span(seconds)))
+                format!("  {change:<28}{:<14}{by}", format_level(0.5, &|seconds| format_span(seconds)))
             }
-            None => format!("  {what:<28}{:<14}at once", "at once"),
+            None => format!("  {change:<28}{:<14}at once", "at once"),
         };
         let own = line(String::new(), Some(answer));
         let _ = writeln!(text, "{}", line("as submitted".into(), Some(answer)));
         for row in &self.what_if {
             let change_text = match row.change {
                 WhenChange::Later(after) => format!("submitted {} later", format_span(after.0)),
-                WhenChange::Asks(procs, other) if procs == one.procs => format!("limit {}", format_limit(other.0)),
+                WhenChange::Asks(procs, other) if procs == job.procs => format!("limit {}", format_limit(other.0)),
                 WhenChange::Asks(procs, _) => format!("{procs} procs"),
             };
             // What reads the same is no change to the reader.
@@ -374,8 +374,8 @@ impl WhenOutput {
                 continue;
             }
             text += &line(change_text, row.answer.as_ref());
-            if let Some(killed) = row.killed.filter(|&killed| killed >= 0.005) {
-                let _ = write!(text, "   killed with {:.0} %", 100.0 * killed);
+            if let Some(share) = row.killed.filter(|&share| share >= 0.005) {
+                let _ = write!(text, "   killed with {:.0} %", 100.0 * share);
             }
             text.push('\n');
         }
@@ -415,7 +415,7 @@ impl WhenOutput {
         };
         let mut kept_jobs: Vec<(&WaitReason, Vec<&str>)> = Vec::new();
         for (name, reason) in &self.kept {
-            match kept_jobs.iter_mut().find(|(known, _)| *known == reason) {
+            match kept_jobs.iter_mut().find(|(group_reason, _)| *group_reason == reason) {
                 Some((_, names)) => names.push(name),
                 None => kept_jobs.push((reason, vec![name])),
             }
@@ -426,11 +426,11 @@ impl WhenOutput {
             let _ = writeln!(text, "{subject} {reason}{}.", begin.unwrap_or_default());
         }
         let mut open: Vec<(&WaitReason, Vec<&str>)> = Vec::new();
-        for one in &self.jobs {
-            let Some(reason) = one.reason.as_ref().filter(|reason| reason.effect == WaitEffect::Adds) else { continue };
-            match open.iter_mut().find(|(known, _)| *known == reason) {
-                Some((_, names)) => names.push(&one.name),
-                None => open.push((reason, vec![&one.name])),
+        for job in &self.jobs {
+            let Some(reason) = job.reason.as_ref().filter(|reason| reason.effect == WaitEffect::Adds) else { continue };
+            match open.iter_mut().find(|(group_reason, _)| *group_reason == reason) {
+                Some((_, names)) => names.push(&job.name),
+                None => open.push((reason, vec![&job.name])),
             }
         }
         for (reason, names) in open {
@@ -445,9 +445,9 @@ impl WhenOutput {
 
     /// One line for each job, or two where names are long: eighty columns at most.
     fn render_table(&self, clock: &ZoneClock) -> String {
-        let own = |one: &JobAnswer| {
-            let user = one.user.clone().unwrap_or_default();
-            [one.name.clone(), user, one.procs.to_string(), format_limit(one.limit)]
+        let own = |job: &JobAnswer| {
+            let user = job.user.clone().unwrap_or_default();
+            [job.name.clone(), user, job.procs.to_string(), format_limit(job.limit)]
         };
         let rows: Vec<[String; 4]> = self.jobs.iter().map(own).collect();
         let header = ["job", "user", "procs", "limit"].map(str::to_string);
@@ -465,11 +465,11 @@ impl WhenOutput {
         };
         let times = |of: [String; TIMES]| of.map(|time| format!("{time:<width$}", width = TIME + 2)).concat();
         line(&mut text, &header, &times(["not before", "likely", "by (90 %)", "limits say"].map(str::to_string)));
-        for (one, row) in self.jobs.iter().zip(&rows) {
-            let Some(answer) = &one.answer else {
+        for (job, row) in self.jobs.iter().zip(&rows) {
+            let Some(answer) = &job.answer else {
                 let never =
                     format!("cannot start: {} for new jobs", format_plural(u64::from(self.machine), "processor"));
-                line(&mut text, row, if one.too_wide { &never } else { "at the next pass" });
+                line(&mut text, row, if job.too_wide { &never } else { "at the next pass" });
                 continue;
             };
             let far = || "> 14 days".to_string();
@@ -477,26 +477,26 @@ impl WhenOutput {
                 true => far(),
                 false => clock.day_or_hour(self.now, answer.quantile(level) as i64, rounding),
             };
-            let plan = one.plan.map_or_else(far, |plan| clock.day_or_hour(self.now, plan, Up));
+            let plan = job.plan.map_or_else(far, |plan| clock.day_or_hour(self.now, plan, Up));
             line(&mut text, row, &times([at(0.05, Down), at(0.5, Nearest), at(0.9, Up), plan]));
-            text += &one.first_condition(clock, self.now);
+            text += &job.first_condition(clock, self.now);
         }
         text
     }
 
     pub(super) fn render_json(&self) -> Value {
-        let mut jobs: Vec<Value> = self.jobs.iter().map(|one| self.one_json(one)).collect();
-        if let (true, 1, Some(one)) = (self.single, jobs.len(), jobs.first_mut()) {
-            return one.take();
+        let mut jobs: Vec<Value> = self.jobs.iter().map(|job| self.one_json(job)).collect();
+        if let (true, 1, Some(job)) = (self.single, jobs.len(), jobs.first_mut()) {
+            return job.take();
         }
         let of = |(name, reason): &(String, WaitReason)| json!({"job": name, "reason": reason.word, "why": reason.why, "begin": reason.begin});
         let left_out: Vec<Value> = self.kept.iter().map(of).collect();
         json!({"schema": "drystone.when/1", "asked": self.now, "policy": self.policy, "jobs": jobs, "left_out": left_out})
     }
 
-    fn one_json(&self, one: &JobAnswer) -> Value {
-        let start = one.answer.as_ref().map(|answer| self.level_times(answer, &|level| answer.quantile(level)));
-        let raw = one.answer.as_ref().map(|answer| self.level_times(answer, &|level| answer.sample.quantile(level)));
+    fn one_json(&self, job: &JobAnswer) -> Value {
+        let start = job.answer.as_ref().map(|answer| self.level_times(answer, &|level| answer.quantile(level)));
+        let raw = job.answer.as_ref().map(|answer| self.level_times(answer, &|level| answer.sample.quantile(level)));
         let (answers, inside) = (self.rehearsal.answers, self.rehearsal.inside);
         let share = |inside: u64| (answers > 0).then(|| inside as f64 / answers as f64);
         let what_if: Vec<Value> = self
@@ -505,7 +505,7 @@ impl WhenOutput {
             .map(|row| {
                 let change = match row.change {
                     WhenChange::Later(after) => json!({"submit_after": after.0}),
-                    WhenChange::Asks(procs, limit) if procs == one.procs => json!({"limit": limit.0}),
+                    WhenChange::Asks(procs, limit) if procs == job.procs => json!({"limit": limit.0}),
                     WhenChange::Asks(procs, _) => json!({"procs": procs}),
                 };
                 let at = |level| match &row.answer {
@@ -519,27 +519,27 @@ impl WhenOutput {
             .collect();
         json!({
             "schema": "drystone.when/1",
-            "job": one.user.as_ref().map(|_| &one.name),
+            "job": job.user.as_ref().map(|_| &job.name),
             "asked": self.now,
             "policy": self.policy,
-            "state": {"position": one.place, "free": self.free, "running": self.running, "waiting": self.waiting},
+            "state": {"position": job.place, "free": self.free, "running": self.running, "waiting": self.waiting},
             "start": start,
             "horizon": self.now + self.horizon,
-            "not_within_horizon": one.answer.as_ref().map(|answer| answer.sample.share_beyond()),
-            "at_next_pass": one.answer.is_none() && !one.too_wide,
-            "cannot_start": one.too_wide,
-            "also_waits_for": one.reason.as_ref().map(|reason| {
+            "not_within_horizon": job.answer.as_ref().map(|answer| answer.sample.share_beyond()),
+            "at_next_pass": job.answer.is_none() && !job.too_wide,
+            "cannot_start": job.too_wide,
+            "also_waits_for": job.reason.as_ref().map(|reason| {
                 let is_simulated = reason.condition().is_some();
                 json!({"reason": reason.word, "why": reason.why, "begin": reason.begin, "simulated": is_simulated})
             }),
-            "plan": one.plan.map(|plan| self.now + plan),
-            "promise": one.promise.map(|(start, latest)| json!({"start": start, "latest": latest})),
+            "plan": job.plan.map(|plan| self.now + plan),
+            "promise": job.promise.map(|(start, latest)| json!({"start": start, "latest": latest})),
             "promises": {"made": self.rehearsal.promised, "kept": self.rehearsal.kept},
             "samples": self.samples,
             "calibration": {
                 "method": "pit",
-                "n": one.answer.as_ref().map_or(0, |answer| answer.correction.answers),
-                "censored": one.answer.as_ref().map_or(0, |answer| answer.correction.censored),
+                "n": job.answer.as_ref().map_or(0, |answer| answer.correction.answers),
+                "censored": job.answer.as_ref().map_or(0, |answer| answer.correction.censored),
                 "answers": answers,
                 "cover50": share(inside[0]),
                 "cover90": share(inside[1]),

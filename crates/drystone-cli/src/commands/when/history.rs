@@ -31,11 +31,11 @@ impl FreeProcessors<'_> {
         let mut ranges: Vec<(u32, Range<u32>)> =
             self.node_ranges(nodes).into_iter().map(|range| (self.free_set(&range).len(), range)).collect();
         // Nodes with the least left first, so that what they lack is taken from the others.
-        ranges.sort_unstable_by_key(|(left, range)| (*left, range.start));
+        ranges.sort_unstable_by_key(|(free_count, range)| (*free_count, range.start));
         let mut set = ProcSet::new();
         let range_count = ranges.len();
-        for (at, (left, range)) in ranges.iter().enumerate() {
-            let part = (procs - set.len()).div_ceil((range_count - at) as u32).min(*left);
+        for (at, (free_count, range)) in ranges.iter().enumerate() {
+            let part = (procs - set.len()).div_ceil((range_count - at) as u32).min(*free_count);
             set = set.union(&self.free_set(range).lowest_procs(part));
         }
         if set.len() != procs {
@@ -59,12 +59,12 @@ impl FreeProcessors<'_> {
 
 /// Gives each job processors of its nodes for the time that it runs, so that no two share any.
 /// Those whose nodes have no room then, since records overlap by seconds, have none in particular.
-pub(super) fn place_history(observed: &mut [Observed], listed: &ListedNodes, places: &NodePlaces) {
+pub(super) fn place_history(observations: &mut [Observed], placements: &ListedNodes, places: &NodePlaces) {
     // Ends come before starts of the same second.
-    let mut events: Vec<(Time, bool, usize)> = Vec::with_capacity(2 * listed.len());
-    for (at, (job, _)) in listed.iter().enumerate() {
-        let Some(start) = observed[*job].start else { continue };
-        let end = observed[*job].end;
+    let mut events: Vec<(Time, bool, usize)> = Vec::with_capacity(2 * placements.len());
+    for (at, (job, _)) in placements.iter().enumerate() {
+        let Some(start) = observations[*job].start else { continue };
+        let end = observations[*job].end;
         if end.is_some_and(|end| end <= start) {
             continue;
         }
@@ -74,8 +74,8 @@ pub(super) fn place_history(observed: &mut [Observed], listed: &ListedNodes, pla
     events.sort_unstable();
     let mut processors = FreeProcessors { places, free: BTreeMap::new() };
     for (_, starts, at) in events {
-        let (job, nodes) = &listed[at];
-        let observed_job = &mut observed[*job];
+        let (job, nodes) = &placements[at];
+        let observed_job = &mut observations[*job];
         if starts {
             observed_job.on = processors.take_on_nodes(nodes, observed_job.job.procs);
         } else if let Some(set) = &observed_job.on {

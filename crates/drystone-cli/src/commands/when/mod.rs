@@ -145,7 +145,7 @@ fn answer_jobs(args: &WhenArgs, scene: &mut WhenScene, clock: &ZoneClock) -> Res
     }
     for (job, id) in ids {
         let answer = id.and_then(|id| Some((id, planned_answers.next()?)));
-        let place = id.and_then(|id| waiting_jobs.iter().position(|&other| other == id)).map(|at| at + 1);
+        let place = id.and_then(|id| waiting_jobs.iter().position(|&candidate| candidate == id)).map(|at| at + 1);
         let promise = id.and_then(|id| adoption.find_promise(id)).map(|(start, latest)| (start.0, latest.0));
         let latest = promise.filter(|_| is_trusted).map(|(_, latest)| Span(latest - scene.now));
         let bounded_answer = answer.map(|(_, (answer, plan))| (StartAnswer { not_after: latest, ..answer }, plan));
@@ -190,14 +190,14 @@ fn is_modelled(forecaster: &Forecaster) -> bool {
 /// Says how far answers can be relied on.
 fn warn_of(rehearsal: &Rehearsal, forecaster: &Forecaster, scene: &WhenScene) {
     if rehearsal.answers < 200 {
-        let why = match (scene.has_accounting, rehearsal.answers) {
+        let reason = match (scene.has_accounting, rehearsal.answers) {
             (false, _) => "the folder has no accounting".to_string(),
             (true, 0) => "the accounting has no job that waited and was asked about".to_string(),
             (true, answers) => {
                 format!("the record holds no more than {} to a job that waited", format_plural(answers, "answer"))
             }
         };
-        message::print_warning(&format!("{why}: answers are hardly calibrated yet"));
+        message::print_warning(&format!("{reason}: answers are hardly calibrated yet"));
     } else if let Some(raw) = forecaster.calibration().raw_coverage(0.9).filter(|_| !is_modelled(forecaster)) {
         message::print_warning(&format!(
             "before calibration only {:.0} % of the starts lay within 90 % intervals: the cluster does not schedule as the policy \
@@ -224,7 +224,8 @@ fn what_if(
         let mut variant = own.clone();
         (variant.procs, variant.estimate) = (procs, limit);
         let adoption = scene.adopt_with(job, &variant)?;
-        let waits = adoption.id(job).filter(|&id| adoption.session.view().waiting_jobs().any(|other| other == id));
+        let waits =
+            adoption.id(job).filter(|&id| adoption.session.view().waiting_jobs().any(|candidate| candidate == id));
         let horizon = forecaster.settings().horizon.0;
         let (times, answer): (Vec<Option<i64>>, Option<StartAnswer>) = match waits {
             Some(id) => {
@@ -278,7 +279,7 @@ fn list_variants(procs: u32, limit: Span, longest: Option<(Span, usize)>) -> Vec
     let safe = longest.map(|(run, _)| Span((run.0 + run.0 / 4).div_euclid(900).saturating_add(1) * 900));
     let mut limits: Vec<Span> =
         [Some(Span(limit.0 / 2)), Some(Span(limit.0 / 4)), safe].into_iter().flatten().collect();
-    limits.retain(|&other| other >= Span(300) && other < limit);
+    limits.retain(|&candidate| candidate >= Span(300) && candidate < limit);
     limits.sort_unstable_by(|a, b| b.cmp(a));
     limits.dedup();
     let mut variants: Vec<(u32, Span)> = limits.into_iter().map(|limit| (procs, limit)).collect();

@@ -74,8 +74,8 @@ impl fmt::Display for WaitReason {
 
 impl WaitReason {
     /// No start can be foretold after all.
-    pub(super) fn bar_start(&mut self, why: impl Into<Cow<'static, str>>) {
-        (self.effect, self.why) = (WaitEffect::Bars, why.into());
+    pub(super) fn bar_start(&mut self, explanation: impl Into<Cow<'static, str>>) {
+        (self.effect, self.why) = (WaitEffect::Bars, explanation.into());
     }
 
     /// Returns what has to happen first, where that is simulated.
@@ -92,7 +92,7 @@ pub(super) fn reason_from_word(word: &str, priority: i64, begin: Option<i64>) ->
     use WaitEffect::{Adds, Bars, Delays};
     // squeue adds nodes to some: `ReqNodeNotAvail, UnavailableNodes:n[1-2]`.
     let word = word.split(',').next().unwrap_or_default().trim();
-    let (effect, why) = match word {
+    let (effect, explanation) = match word {
         "JobHeldUser" => (Bars, "is held by its user"),
         "JobHeldAdmin" => (Bars, "is held by an administrator"),
         "JobHoldMaxRequeue" | "launch_failed_requeued_held" => (Bars, "is held since it failed to start too often"),
@@ -123,7 +123,7 @@ pub(super) fn reason_from_word(word: &str, priority: i64, begin: Option<i64>) ->
         _ => return None,
     };
     let begin = begin.filter(|_| word == "BeginTime");
-    Some(WaitReason { effect, why: why.into(), word: word.to_string(), begin })
+    Some(WaitReason { effect, why: explanation.into(), word: word.to_string(), begin })
 }
 
 /// The effect of a limit of an account or QOS, from Slurm's word (`job_state_reason_string`).
@@ -176,7 +176,7 @@ mod tests {
         for word in ["Resources", "Priority", "None", "Prolog", "Cleaning", ""] {
             assert_eq!(of(word), None, "{word}");
         }
-        let barred = [
+        let words = [
             "JobHeldUser",
             "JobHeldAdmin",
             "DependencyNeverSatisfied",
@@ -189,7 +189,7 @@ mod tests {
             "AssocGrpCPUMinutesLimit",
             "QOSUsageThreshold",
         ];
-        for word in barred {
+        for word in words {
             assert!(
                 of(word).is_some_and(|reason| reason.effect == WaitEffect::Bars && reason.begin.is_none()),
                 "{word}"

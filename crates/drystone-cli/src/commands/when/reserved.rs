@@ -33,15 +33,16 @@ impl ReservedPool {
     }
 
     /// Returns whether it can never hold a job: it has too few processors, or too little time.
-    pub(super) fn is_too_small_for(&self, queued: &QueueEntry, now: i64) -> bool {
+    pub(super) fn is_too_small_for(&self, entry: &QueueEntry, now: i64) -> bool {
         let time = self.until - self.from.max(now);
-        queued.procs > self.procs || queued.limit.is_none_or(|limit| limit > time)
+        entry.procs > self.procs || entry.limit.is_none_or(|limit| limit > time)
     }
 
-    pub(super) fn add_job(&mut self, queued: &QueueEntry, observed: &Observed, place: Option<usize>, now: i64) {
-        let runs = observed.start.is_some();
+    pub(super) fn add_job(&mut self, entry: &QueueEntry, observation: &Observed, place: Option<usize>, now: i64) {
+        let runs = observation.start.is_some();
         let is_held = !runs && self.from > now;
-        let mut job = Observed { eligible: Time(queued.submit.min(now)), held: is_held, on: None, ..observed.clone() };
+        let mut job =
+            Observed { eligible: Time(entry.submit.min(now)), held: is_held, on: None, ..observation.clone() };
         // What it asks of nodes is not counted here.
         (job.job.demand, job.job.partition, job.job.queue, job.job.group) = (DemandId::NONE, -1, -1, -1);
         self.jobs.push((job, place.filter(|_| !runs)));

@@ -132,11 +132,12 @@ impl WhenScene {
     fn build_machine(
         &mut self,
         state: &ClusterState,
-        wanted: Option<&str>,
+        partition_filter: Option<&str>,
         dir: &Path,
     ) -> Result<NodePlaces, CommandFailure> {
-        let is_in_partition =
-            |job: &&QueueEntry| wanted.is_none_or(|name| job.partition.split(',').any(|other| other == name));
+        let is_in_partition = |job: &&QueueEntry| {
+            partition_filter.is_none_or(|name| job.partition.split(',').any(|partition_name| partition_name == name))
+        };
         let running_jobs: Vec<&QueueEntry> =
             state.jobs.iter().filter(|job| job.since.is_some()).filter(is_in_partition).collect();
         self.open = 0;
@@ -147,7 +148,7 @@ impl WhenScene {
                     nodes.nodes().map(|(name, cpus)| (name.to_string(), cpus)).collect();
                 self.lay_out(state, &described_nodes)
             }
-            None => self.gather_nodes(state, wanted, &running_jobs),
+            None => self.gather_nodes(state, partition_filter, &running_jobs),
         };
         if self.open == 0 {
             return Err(CommandFailure::usage_error(format_args!(
@@ -176,11 +177,11 @@ impl WhenScene {
 
     /// Puts the nodes that the configuration describes one behind the other; those that take no new
     /// jobs are out from now on.
-    fn lay_out(&mut self, state: &ClusterState, described: &[(String, u32)]) -> (u32, NodePlaces) {
+    fn lay_out(&mut self, state: &ClusterState, node_sizes: &[(String, u32)]) -> (u32, NodePlaces) {
         let nodes_by_name: BTreeMap<&str, &StateNode> =
             state.nodes.iter().map(|node| (node.name.as_str(), node)).collect();
         let (mut procs, mut places) = (0u32, NodePlaces::default());
-        for (name, cpus) in described {
+        for (name, cpus) in node_sizes {
             let range = procs..procs + cpus;
             let node = nodes_by_name.get(name.as_str());
             if node.is_some_and(|node| state.takes_jobs(node)) {
@@ -200,11 +201,11 @@ impl WhenScene {
     fn gather_nodes(
         &mut self,
         state: &ClusterState,
-        wanted: Option<&str>,
+        partition_filter: Option<&str>,
         running: &[&QueueEntry],
     ) -> (u32, NodePlaces) {
         let partitions: BTreeSet<&String> = state.nodes.iter().flat_map(|node| &node.partitions).collect();
-        if wanted.is_none() && partitions.len() > 1 {
+        if partition_filter.is_none() && partitions.len() > 1 {
             self.remarks.push(format!(
                 "the nodes are in {} partitions and taken as one pool; --partition takes one of them, and --policy slurm with the \
                  folder's slurm.conf all as they are",
@@ -214,7 +215,7 @@ impl WhenScene {
         // Nodes that are out hold no more than the running jobs do.
         let mut occupied_procs = running.iter().fold(0u32, |sum, job| sum.saturating_add(job.procs));
         let (mut procs, mut places) = (0u32, NodePlaces::default());
-        let is_here = |node: &&StateNode| wanted.is_none_or(|name| node.partitions.iter().any(|p| p == name));
+        let is_here = |node: &&StateNode| partition_filter.is_none_or(|name| node.partitions.iter().any(|p| p == name));
         for node in state.nodes.iter().filter(is_here) {
             let busy = node.busy.min(node.procs);
             let open = state.takes_jobs(node);
@@ -235,7 +236,7 @@ impl WhenScene {
         (procs, places)
     }
 
-    fn take_past(&mut self, site: &Site, state: &ClusterState, wanted: Option<&str>) {
+    fn take_past(&mut self, site: &Site, state: &ClusterState, partition_filter: Option<&str>) {
         let queued_names: BTreeSet<&str> = state.jobs.iter().map(|job| job.name.as_str()).collect();
         let mut nodes: Vec<String> = Vec::new();
         // A record has all jobs that ended in its period, so all that ran since the first such end.
@@ -253,8 +254,8 @@ impl WhenScene {
         for job in site.jobs() {
             let Some(end) = job.end.filter(|&end| end <= state.now) else { continue };
             let procs = job.cpus.or(job.asked_cpus).unwrap_or(job.units);
-            let apart =
-                wanted.is_some_and(|name| job.partition != name) || queued_names.contains(job.display_name().as_str());
+            let apart = partition_filter.is_some_and(|name| job.partition != name)
+                || queued_names.contains(job.display_name().as_str());
             if apart || procs == 0 || procs > self.machine.procs {
                 continue;
             }
@@ -298,61 +299,61 @@ impl WhenScene {
         RehearsalMachine { machine: self.machine, resources: self.site_nodes.as_ref().map(SiteNodes::resource_table) }
     }
 
-    fn take_queue(&mut self, state: &ClusterState, wanted: Option<&str>, places: &NodePlaces) {
+    fn take_queue(&mut self, state: &ClusterState, partition_filter: Option<&str>, places: &NodePlaces) {
         let mut without = 0;
-        let is_in_partition =
-            |job: &&QueueEntry| wanted.is_none_or(|name| job.partition.split(',').any(|other| other == name));
+        let is_in_partition = |job: &&QueueEntry| {
+            partition_filter.is_none_or(|name| job.partition.split(',').any(|partition_name| partition_name == name))
+        };
         let mut jobs: Vec<QueueEntry> = state.jobs.iter().filter(is_in_partition).cloned().collect();
         let keeps_limits = self.site_nodes.as_ref().is_some_and(SiteNodes::keeps_limits);
         self.conditions = QueueConditions::resolve_queue(&mut jobs, self.now, keeps_limits);
         let open: BTreeSet<&str> =
             state.nodes.iter().filter(|node| state.takes_jobs(node)).map(|node| node.name.as_str()).collect();
-        for (at, mut queued) in jobs.into_iter().enumerate() {
-            without += u32::from(queued.limit.is_none());
-            let pool = self.reserved.get(&queued.reservation);
-            let never = pool.is_some_and(|pool| pool.is_too_small_for(&queued, self.now));
+        for (at, mut entry) in jobs.into_iter().enumerate() {
+            without += u32::from(entry.limit.is_none());
+            let pool = self.reserved.get(&entry.reservation);
+            let never = pool.is_some_and(|pool| pool.is_too_small_for(&entry, self.now));
             let waits = |reason: &&mut WaitReason| never && reason.condition() == Some(Condition::Reservation);
-            if let Some(reason) = queued.reason.as_mut().filter(waits) {
+            if let Some(reason) = entry.reason.as_mut().filter(waits) {
                 reason.bar_start("asks for more processors or time than its reservation has left");
             }
-            let partition = self.find_partition(&queued, &open);
-            if let Err(why) = &partition {
-                let (effect, why) = (WaitEffect::Bars, why.clone().into());
-                queued.reason = Some(WaitReason { effect, why, word: String::new(), begin: None });
+            let partition = self.find_partition(&entry, &open);
+            if let Err(explanation) = &partition {
+                let (effect, explanation) = (WaitEffect::Bars, explanation.clone().into());
+                entry.reason = Some(WaitReason { effect, why: explanation, word: String::new(), begin: None });
             }
             let partition = partition.unwrap_or_default();
-            let place = queued.barring_reason().is_none().then_some(self.observed.len());
+            let place = entry.barring_reason().is_none().then_some(self.observed.len());
             if place.is_some() {
-                let limit = Span(queued.limit.unwrap_or(NO_LIMIT).max(1));
-                let mut job = Job::new(Time(queued.submit.min(self.now)), queued.procs, limit);
-                job.user = self.user_number(&queued.user);
+                let limit = Span(entry.limit.unwrap_or(NO_LIMIT).max(1));
+                let mut job = Job::new(Time(entry.submit.min(self.now)), entry.procs, limit);
+                job.user = self.user_number(&entry.user);
                 if let Some(own) = &mut self.site_nodes {
-                    let names = QueueNames { partition: &partition, ..QueueNames::of_queue(&queued) };
-                    let mut shape = shape_of_queued(&queued);
-                    if queued.since.is_none() {
-                        let demand = NodeDemand { partitions: &partition, procs: queued.procs, shape: &shape };
+                    let names = QueueNames { partition: &partition, ..QueueNames::of_queue(&entry) };
+                    let mut shape = shape_of_queued(&entry);
+                    if entry.since.is_none() {
+                        let demand = NodeDemand { partitions: &partition, procs: entry.procs, shape: &shape };
                         shape = own.spread_shape(&demand, &partition);
                     }
                     own.describe_job(&mut job, names, shape);
-                    if queued.since.is_some() {
-                        self.listed.push((self.observed.len(), queued.nodes.clone()));
+                    if entry.since.is_some() {
+                        self.listed.push((self.observed.len(), entry.nodes.clone()));
                     }
                 }
-                let start = queued.since.map(|since| Time(since.min(self.now)));
+                let start = entry.since.map(|since| Time(since.min(self.now)));
                 // The past asks about jobs from the time on at which they compete.
-                let is_reserved =
-                    queued.reason.as_ref().and_then(WaitReason::condition) == Some(Condition::Reservation);
+                let is_reserved = entry.reason.as_ref().and_then(WaitReason::condition) == Some(Condition::Reservation);
                 let is_held = !is_reserved && self.conditions.is_held(at);
                 let later = is_held || is_reserved;
-                let (eligible, rank) = (if later { Time::MAX } else { job.submit }, -queued.priority);
-                let on = places.job_processors(&queued.name);
+                let (eligible, rank) = (if later { Time::MAX } else { job.submit }, -entry.priority);
+                let on = places.job_processors(&entry.name);
                 let observed_job = Observed { job, eligible, start, end: None, rank, on, held: is_held };
-                if let Some(pool) = self.reserved.get_mut(&queued.reservation) {
-                    pool.add_job(&queued, &observed_job, place, self.now);
+                if let Some(pool) = self.reserved.get_mut(&entry.reservation) {
+                    pool.add_job(&entry, &observed_job, place, self.now);
                 }
                 self.observed.push(observed_job);
             }
-            self.queue.push((queued, place));
+            self.queue.push((entry, place));
         }
         if without > 0 {
             self.remarks.push(format!("jobs without a limit: {without}; a year is assumed"));
@@ -364,12 +365,12 @@ impl WhenScene {
     ///
     /// # Errors
     /// The demand of a waiting job that no node of its partitions meets.
-    fn find_partition(&self, queued: &QueueEntry, open: &BTreeSet<&str>) -> Result<String, String> {
-        let waits = queued.since.is_none() && queued.barring_reason().is_none() && queued.reservation.is_empty();
-        let own = self.site_nodes.as_ref().filter(|_| waits && queued.procs <= self.open);
-        let Some(own) = own else { return Ok(queued.partition.clone()) };
-        let shape = shape_of_queued(queued);
-        let demand = NodeDemand { partitions: &queued.partition, procs: queued.procs, shape: &shape };
+    fn find_partition(&self, entry: &QueueEntry, open: &BTreeSet<&str>) -> Result<String, String> {
+        let waits = entry.since.is_none() && entry.barring_reason().is_none() && entry.reservation.is_empty();
+        let own = self.site_nodes.as_ref().filter(|_| waits && entry.procs <= self.open);
+        let Some(own) = own else { return Ok(entry.partition.clone()) };
+        let shape = shape_of_queued(entry);
+        let demand = NodeDemand { partitions: &entry.partition, procs: entry.procs, shape: &shape };
         own.find_partition(&demand, &|name| open.contains(name)).map(str::to_string)
     }
 
@@ -379,7 +380,7 @@ impl WhenScene {
         let clocks = super::has_clocks(&self.policy);
         let samples = args.samples.unwrap_or(FUTURES);
         let rehearsal_samples = if clocks { samples.min(FUTURES_OF_CLOCKS) } else { samples };
-        let bound_work = |work: u64, asked: bool| if clocks && !asked { work } else { u64::MAX };
+        let bound_work = |work: u64, is_explicit: bool| if clocks && !is_explicit { work } else { u64::MAX };
         // 5 January 1970 was a Monday.
         let monday = 4 * 86_400;
         ForecasterSettings {
@@ -455,21 +456,21 @@ impl WhenScene {
             return Ok(Some(at));
         }
         let Some(name) = &args.job else { return Ok(None) };
-        let Some((queued, place)) = self.queue.iter().find(|(queued, _)| queued.name == *name) else {
+        let Some((entry, place)) = self.queue.iter().find(|(entry, _)| entry.name == *name) else {
             return Err(CommandFailure::usage_error(format_args!(
                 "--job: the queue has no job {name}{}; without --job every waiting job is listed",
                 args.partition.as_ref().map(|p| format!(" in partition {p}")).unwrap_or_default()
             )));
         };
-        if let Some(reason) = queued.barring_reason().filter(|reason| place.is_none() && reason.word.is_empty()) {
+        if let Some(reason) = entry.barring_reason().filter(|reason| place.is_none() && reason.word.is_empty()) {
             return Err(CommandFailure::usage_error(format_args!("--job: job {name} {reason}: it cannot start")));
         }
-        if let Some(kept) = queued.barring_reason().filter(|_| place.is_none()) {
+        if let Some(bar) = entry.barring_reason().filter(|_| place.is_none()) {
             return Err(CommandFailure::usage_error(format_args!(
-                "--job: job {name} {kept}: no start can be foretold before that is over"
+                "--job: job {name} {bar}: no start can be foretold before that is over"
             )));
         }
-        if queued.since.is_some() {
+        if entry.since.is_some() {
             return Err(CommandFailure::usage_error(format_args!("--job: job {name} runs already")));
         }
         Ok(*place)
@@ -477,7 +478,7 @@ impl WhenScene {
 
     /// A job that is not submitted yet is of the account, QOS and partition of its user's last.
     fn describe_hypothetical(&mut self, job: &mut Job, args: &WhenArgs) {
-        let last = self.observed.iter().rev().find(|one| one.job.user == job.user && job.user >= 0);
+        let last = self.observed.iter().rev().find(|observation| observation.job.user == job.user && job.user >= 0);
         if let Some(Observed { job: last, .. }) = last {
             (job.group, job.queue, job.partition) = (last.group, last.queue, last.partition);
         }
@@ -491,9 +492,9 @@ impl WhenScene {
         self.adopt_observed(&self.observed[self.present..])
     }
 
-    pub(super) fn adopt_with(&self, job: usize, other: &Job) -> Result<Adoption, FutureError> {
+    pub(super) fn adopt_with(&self, job: usize, variant: &Job) -> Result<Adoption, FutureError> {
         let mut jobs = self.observed[self.present..].to_vec();
-        jobs[job - self.present].job = other.clone();
+        jobs[job - self.present].job = variant.clone();
         self.adopt_observed(&jobs)
     }
 
@@ -505,14 +506,16 @@ impl WhenScene {
 
     /// Jobs of the queue that wait and are wider than all nodes that take new jobs.
     pub(super) fn too_wide(&self) -> impl Iterator<Item = usize> {
-        let waits = |one: &Observed| one.start.is_none() && (one.held || one.eligible.0 <= self.now);
-        let wide = move |one: &Observed| waits(one) && one.job.procs > self.open;
+        let waits = |observation: &Observed| {
+            observation.start.is_none() && (observation.held || observation.eligible.0 <= self.now)
+        };
+        let wide = move |observation: &Observed| waits(observation) && observation.job.procs > self.open;
         (self.present..self.observed.len()).filter(move |&at| wide(&self.observed[at]))
     }
 
     /// Returns whether a job waits for room in a reservation.
     pub(super) fn is_reserved(&self, job: usize) -> bool {
-        self.reserved.values().any(|pool| pool.waiting_jobs().any(|other| other == job))
+        self.reserved.values().any(|pool| pool.waiting_jobs().any(|candidate| candidate == job))
     }
 
     /// Processors of nodes that take new jobs.
@@ -522,8 +525,8 @@ impl WhenScene {
 
     /// Returns whether a job is of the partition that was asked about.
     pub(super) fn is_of(&self, job: usize, partition: Option<&str>) -> bool {
-        let own = self.queue.iter().find(|(_, place)| *place == Some(job)).map(|(queued, _)| &queued.partition);
-        let is_of = |name: &str| own.is_none_or(|own| own.split(',').any(|other| other == name));
+        let own = self.queue.iter().find(|(_, place)| *place == Some(job)).map(|(entry, _)| &entry.partition);
+        let is_of = |name: &str| own.is_none_or(|own| own.split(',').any(|partition_name| partition_name == name));
         partition.is_none_or(is_of)
     }
 
@@ -535,14 +538,17 @@ impl WhenScene {
     fn adopt_observed(&self, jobs: &[Observed]) -> Result<Adoption, FutureError> {
         // Jobs that are too wide for all nodes that take jobs do not stand in the way of others.
         let (mut observed_jobs, open) = (jobs.to_vec(), self.open);
-        for one in observed_jobs.iter_mut().filter(|one| one.start.is_none() && one.job.procs > open) {
-            (one.eligible, one.held) = (Time::MAX, false);
+        for observation in
+            observed_jobs.iter_mut().filter(|observation| observation.start.is_none() && observation.job.procs > open)
+        {
+            (observation.eligible, observation.held) = (Time::MAX, false);
         }
         if let Some(nodes) = &self.site_nodes {
             // Only here: the past has the times at which they came.
-            let mut queue: Vec<&mut Observed> = observed_jobs.iter_mut().filter(|one| one.start.is_none()).collect();
-            queue.sort_by_key(|one| (one.rank, one.job.submit));
-            nodes.put_in_order(&mut queue.into_iter().map(|one| &mut one.job).collect::<Vec<_>>());
+            let mut queue: Vec<&mut Observed> =
+                observed_jobs.iter_mut().filter(|observation| observation.start.is_none()).collect();
+            queue.sort_by_key(|observation| (observation.rank, observation.job.submit));
+            nodes.put_in_order(&mut queue.into_iter().map(|observation| &mut observation.job).collect::<Vec<_>>());
         }
         let mut adoption =
             adopt_jobs((self.schedulers)(), self.site_machine(), &observed_jobs, &self.losses, Time(self.now))?;
@@ -554,17 +560,14 @@ impl WhenScene {
     pub(super) fn job_name(&self, job: usize) -> (String, Option<String>) {
         let queue_entry = self.queue.iter().find(|(_, place)| *place == Some(job));
         match queue_entry {
-            Some((queued, _)) => (queued.name.clone(), Some(queued.user.clone())),
+            Some((entry, _)) => (entry.name.clone(), Some(entry.user.clone())),
             None => (HYPOTHETICAL.to_string(), None),
         }
     }
 
     /// Jobs that cannot start whatever is free: their names and reasons.
     pub(super) fn kept_jobs(&self) -> Vec<(String, WaitReason)> {
-        self.queue
-            .iter()
-            .filter_map(|(queued, _)| Some((queued.name.clone(), queued.barring_reason()?.clone())))
-            .collect()
+        self.queue.iter().filter_map(|(entry, _)| Some((entry.name.clone(), entry.barring_reason()?.clone()))).collect()
     }
 
     /// Reason of a job to wait for more than processors: a time to begin, or what is not simulated.

@@ -106,8 +106,8 @@ impl SiteNodes {
     }
 
     /// Warns of nodes that are listed and not described.
-    pub(super) fn check_nodes(&self, listed: &[StateNode]) {
-        let unknown = listed.iter().filter(|node| self.conf.nodes.iter().all(|own| own.name != node.name)).count();
+    pub(super) fn check_nodes(&self, nodes: &[StateNode]) {
+        let unknown = nodes.iter().filter(|node| self.conf.nodes.iter().all(|own| own.name != node.name)).count();
         if unknown > 0 {
             message::print_warning(&format!(
                 "{unknown} of the nodes in nodes.txt are not in slurm.conf and are left out; take all files at one time, with the files \

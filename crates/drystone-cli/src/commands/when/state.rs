@@ -173,9 +173,9 @@ pub(super) struct ClusterState {
     pub(super) accounting: Option<PathBuf>,
 }
 
-fn line_failure(file: &Path, line: usize, what: &str) -> CommandFailure {
+fn line_failure(file: &Path, line: usize, problem: &str) -> CommandFailure {
     CommandFailure::usage_error(format_args!(
-        "{}:{line}: {what}; `drystone when --ask` prints the commands",
+        "{}:{line}: {problem}; `drystone when --ask` prints the commands",
         file.display()
     ))
 }
@@ -253,8 +253,8 @@ pub(super) fn read_state(dir: &Path) -> Result<ClusterState, CommandFailure> {
 
 /// States that cannot be.
 fn check_jobs(jobs: &[QueueEntry], now: i64, dir: &Path) -> Result<(), CommandFailure> {
-    let fail = |job: &QueueEntry, what: String| {
-        Err(CommandFailure::usage_error(format_args!("{}: job {}: {what}", dir.display(), job.name)))
+    let fail = |job: &QueueEntry, problem: String| {
+        Err(CommandFailure::usage_error(format_args!("{}: job {}: {problem}", dir.display(), job.name)))
     };
     let mut seen_names = BTreeSet::new();
     for job in jobs {
@@ -265,11 +265,11 @@ fn check_jobs(jobs: &[QueueEntry], now: i64, dir: &Path) -> Result<(), CommandFa
             return fail(job, "has no processors".into());
         }
         // A minute for clocks that differ.
-        for (what, time) in [("was submitted", Some(job.submit)), ("runs since", job.since)] {
+        for (event, time) in [("was submitted", Some(job.submit)), ("runs since", job.since)] {
             if time.is_some_and(|time| time > now + 60) {
                 return fail(
                     job,
-                    format!("{what} {} s after now.txt says; take all files at one time", time.unwrap_or(now) - now),
+                    format!("{event} {} s after now.txt says; take all files at one time", time.unwrap_or(now) - now),
                 );
             }
         }
@@ -513,9 +513,9 @@ fn parse_table(path: &Path, text: &str) -> Result<Vec<QueueEntry>, CommandFailur
         let field = |at: usize| fields.get(at).copied().unwrap_or_default().trim();
         let node_count: u32 = field(15).parse().unwrap_or(0);
         let pending = state == "PENDING";
-        let time = |what: &str, text: &str| {
+        let time = |label: &str, text: &str| {
             text.parse::<i64>().map_err(|_| {
-                line_failure(path, number, &format!("{what} `{text}` is no time in seconds (SLURM_TIME_FORMAT=%s)"))
+                line_failure(path, number, &format!("{label} `{text}` is no time in seconds (SLURM_TIME_FORMAT=%s)"))
             })
         };
         let limit = match limit {

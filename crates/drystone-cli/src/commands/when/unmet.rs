@@ -116,23 +116,23 @@ impl NodeDemand<'_> {
 /// Retains the nodes that have the devices. Returns words where these are too few.
 fn retain_with_devices(
     device: &DeviceDemand,
-    left: &mut Vec<&ConfNode>,
+    candidates: &mut Vec<&ConfNode>,
     (least, each): (usize, &str),
     of: &str,
 ) -> Option<String> {
     let device_count = |node: &ConfNode| count_devices(node, device);
-    let most = left.iter().map(|node| device_count(node)).max().unwrap_or(0);
-    let total_devices = left.iter().map(|node| device_count(node)).sum::<u64>();
+    let most = candidates.iter().map(|node| device_count(node)).max().unwrap_or(0);
+    let total_devices = candidates.iter().map(|node| device_count(node)).sum::<u64>();
     let name = if device.name == "gpu" { "GPU" } else { &device.name };
     let kind = if device.kind.is_empty() { String::new() } else { format!(" of type {}", device.kind) };
     let of_node = device.per == DevicePer::Node;
     let on = if of_node { format!(" on {each}") } else { String::new() };
     let devices = format!("{}{kind}{on}", format_plural(device.count.into(), name));
-    left.retain(|node| device_count(node) >= if of_node { u64::from(device.count) } else { 1 });
+    candidates.retain(|node| device_count(node) >= if of_node { u64::from(device.count) } else { 1 });
     if device.per == DevicePer::Job && u64::from(device.count) > total_devices {
         return Some(format!("asks for {devices}, but {of} have {total_devices}"));
     }
-    match left.len() {
+    match candidates.len() {
         0 => Some(format!("asks for {devices}, but {of} have {most} at most")),
         few if few < least => Some(format!("asks for {devices}, but of {of} only {few} have that")),
         _ => None,
@@ -166,5 +166,5 @@ fn count_devices(node: &ConfNode, demand: &DeviceDemand) -> u64 {
     let serves = |(name, kind, _): &(String, String, u32)| {
         *name == demand.name && (demand.kind.is_empty() || kind.eq_ignore_ascii_case(&demand.kind))
     };
-    parse_gres(&node.gres).iter().filter(|one| serves(one)).map(|&(.., count)| u64::from(count)).sum()
+    parse_gres(&node.gres).iter().filter(|device| serves(device)).map(|&(.., count)| u64::from(count)).sum()
 }

@@ -30,8 +30,8 @@ pub(super) fn convert_elastic(args: &ConvertArgs) -> CommandOutcome {
         sized,
         number::format_plural(records.len() as u64, "job")
     ));
-    for (what, count) in left_out {
-        message::print_note(&format!("left out: {what} ({count})"));
+    for (reason, count) in left_out {
+        message::print_note(&format!("left out: {reason} ({count})"));
     }
     Ok(DONE)
 }

@@ -102,7 +102,7 @@ fn tail_figure(workload: &Workload) -> Figure {
     let mut at = 0;
     while at < runs.len() {
         let run = runs[at];
-        let below = runs.partition_point(|&other| other <= run);
+        let below = runs.partition_point(|&value| value <= run);
         let longer = runs.len() - below;
         // A hundredth of a decade apart is all that a plot can show.
         let apart = points.last().is_none_or(|last| run as f64 >= last.0.max(1.0) * 1.023);

@@ -171,8 +171,8 @@ impl Info {
         ]
         .map(|(name, value)| (name.to_string(), value))
         .to_vec();
-        if let Some(stated) = self.stated {
-            let (record_text, stated_text) = (format_count(cleaning.records), format_count(stated));
+        if let Some(header_count) = self.stated {
+            let (record_text, stated_text) = (format_count(cleaning.records), format_count(header_count));
             let header_note =
                 format!("{record_text}, but {stated_text} by the header: the log was cleaned since, or is cut off");
             facts.push(("records".to_string(), header_note));
@@ -185,7 +185,7 @@ impl Info {
 /// to warn: cleaned logs of the archive, and others, keep the number of a version before.
 fn stated_records(input: &WorkloadInput) -> Option<u64> {
     let header_count = input.header.max_records().or(input.header.max_jobs())?;
-    u64::try_from(header_count).ok().filter(|&stated| stated > input.audit.records)
+    u64::try_from(header_count).ok().filter(|&count| count > input.audit.records)
 }
 
 /// Returns the summarised quantities, with decimals.
@@ -216,8 +216,8 @@ fn format_bar(jobs: u64, most: u64) -> String {
     "█".repeat(length)
 }
 
-fn histogram_table(what: &str, classes: &[HistogramClass], show: &dyn Fn(i64) -> String) -> DocumentTable {
-    let mut table = DocumentTable::new([what, "jobs", "share", "work", ""]).with_text_columns(&[0, 4]);
+fn histogram_table(head: &str, classes: &[HistogramClass], show: &dyn Fn(i64) -> String) -> DocumentTable {
+    let mut table = DocumentTable::new([head, "jobs", "share", "work", ""]).with_text_columns(&[0, 4]);
     let most = classes.iter().map(|c| c.jobs).max().unwrap_or(0);
     for class in classes {
         let name = match (class.above, class.up_to) {
@@ -274,10 +274,10 @@ fn used_by_status(d: &WorkloadDescription) -> DocumentTable {
         LogStatus::Unknown => "unknown",
     };
     let mut table = DocumentTable::new(
-        std::iter::once("run time over estimate").chain(statuses.iter().map(|one| name(one.status))),
+        std::iter::once("run time over estimate").chain(statuses.iter().map(|class| name(class.status))),
     );
     let mut row = |of: String, jobs: &dyn Fn(&UsedByStatus) -> u64| {
-        let share = |one: &UsedByStatus| format_percent(Some(jobs(one) as f64 / one.jobs as f64), 1).into();
+        let share = |class: &UsedByStatus| format_percent(Some(jobs(class) as f64 / class.jobs as f64), 1).into();
         table.add_row(std::iter::once(of.into()).chain(statuses.iter().map(share)).collect());
     };
     for tenth in 0..10 {
@@ -286,13 +286,13 @@ fn used_by_status(d: &WorkloadDescription) -> DocumentTable {
     row("above 100%".to_string(), &|one| one.outlived);
     row("exactly 100%".to_string(), &|one| one.exact);
     table.add_row(
-        std::iter::once("jobs".into()).chain(statuses.iter().map(|one| format_count(one.jobs).into())).collect(),
+        std::iter::once("jobs".into()).chain(statuses.iter().map(|class| format_count(class.jobs).into())).collect(),
     );
     table
 }
 
-fn bar_table(what: &str, names: impl Iterator<Item = String>, jobs: &[u64]) -> DocumentTable {
-    let mut table = DocumentTable::new([what, "jobs", ""]).with_text_columns(&[0, 2]);
+fn bar_table(head: &str, names: impl Iterator<Item = String>, jobs: &[u64]) -> DocumentTable {
+    let mut table = DocumentTable::new([head, "jobs", ""]).with_text_columns(&[0, 2]);
     let most = jobs.iter().copied().max().unwrap_or(0);
     for (name, &jobs) in names.zip(jobs) {
         table.add_row(vec![name.into(), format_count(jobs).into(), format_bar(jobs, most).into()]);
@@ -349,14 +349,14 @@ mod tests {
 
     #[test]
     fn no_log_is_so_long_that_its_weeks_fill_screens() {
-        let told = |weeks: &[u64]| {
+        let render = |weeks: &[u64]| {
             let mut document = Document::default();
             add_weeks(&mut document, weeks);
             document.render_plain()
         };
         // A heading, a blank line, the names of columns.
-        assert_eq!(told(&[1; 60]).lines().count(), 3 + 60);
-        let years = told(&[1; 62]);
+        assert_eq!(render(&[1; 60]).lines().count(), 3 + 60);
+        let years = render(&[1; 62]);
         assert!(years.starts_with("Arrivals by 4 weeks\n"), "{years}");
         let rows: Vec<Vec<&str>> =
             years.lines().skip(3).map(|line| line.split_whitespace().take(4).collect()).collect();
@@ -364,11 +364,11 @@ mod tests {
             (rows.len(), &rows[0][..], &rows[15][..3]),
             (16, &["1", "to", "4", "4"][..], &["61", "to", "62"][..])
         );
-        assert_eq!(told(&[1; 61]).lines().last().and_then(|line| line.split_whitespace().next()), Some("61"));
+        assert_eq!(render(&[1; 61]).lines().last().and_then(|line| line.split_whitespace().next()), Some("61"));
         for weeks in [240, 241, 1_000, 99_999] {
-            let lines = told(&vec![1; weeks]).lines().count();
+            let lines = render(&vec![1; weeks]).lines().count();
             assert!((3 + 30..=3 + 60).contains(&lines), "{weeks}: {lines}");
         }
-        assert!(told(&[1; 241]).starts_with("Arrivals by 8 weeks"));
+        assert!(render(&[1; 241]).starts_with("Arrivals by 8 weeks"));
     }
 }

@@ -53,11 +53,11 @@ impl Format<Logs> for Swf {
                 let mut encoder = GzEncoder::new(&mut *out, flate2::Compression::default());
                 write_log_lines(&mut encoder, log, records()).and_then(|()| encoder.finish().map(drop))
             }
-            LogPacking::Zstd => zstd::Encoder::new(&mut *out, 0).and_then(|mut packed| {
+            LogPacking::Zstd => zstd::Encoder::new(&mut *out, 0).and_then(|mut encoder| {
                 // Without it damage could be read back as other numbers.
-                packed.include_checksum(true)?;
-                write_log_lines(&mut packed, log, records())?;
-                packed.finish().map(drop)
+                encoder.include_checksum(true)?;
+                write_log_lines(&mut encoder, log, records())?;
+                encoder.finish().map(drop)
             }),
         };
         write_result.map_err(|e| CommandFailure::write_error(out.name(), &e))

@@ -36,7 +36,7 @@ fn write_lines<'r>(
     rows: impl Iterator<Item = &'r JobRow>,
     sizes: Option<&BTreeMap<i64, SizedJob>>,
 ) -> io::Result<()> {
-    let paces = sizes.is_some_and(|sizes| sizes.values().any(|sized| sized.paces.is_some()));
+    let paces = sizes.is_some_and(|sizes| sizes.values().any(|job| job.paces.is_some()));
     match sizes {
         None => writeln!(out, "{HEADER}")?,
         Some(_) if paces => writeln!(out, "{HEADER},{SIZE_COLUMNS},{PACE_COLUMNS}")?,
@@ -60,8 +60,8 @@ fn write_lines<'r>(
             write!(out, "{accuracy}")?;
         }
         write!(out, ",{},{},", u8::from(row.counted), row.ended.name())?;
-        if let Some(promised) = row.promised {
-            write!(out, "{promised}")?;
+        if let Some(promise) = row.promised {
+            write!(out, "{promise}")?;
         }
         if let Some(sizes) = sizes {
             let sized_job = sizes.get(number).copied().unwrap_or_default();

@@ -30,13 +30,13 @@ fn a_chart_can_be_explored() {
     assert!(series.as_str().expect("names").contains("waited none"), "{series}");
 
     // Half the time, by the keyboard.
-    let shown = "document.querySelector('#detail').textContent";
-    let before = page.eval(shown);
+    let detail = "document.querySelector('#detail').textContent";
+    let before = page.eval(detail);
     page.eval("document.querySelector('#gantt').focus()");
     page.eval("document.querySelector('#gantt').dispatchEvent(new KeyboardEvent('keydown', { key: '+' }))");
-    assert_ne!(page.eval(shown), before);
+    assert_ne!(page.eval(detail), before);
     page.click("#whole");
-    page.until(&format!("{shown} === {before}"));
+    page.until(&format!("{detail} === {before}"));
 
     // The longest bar says whose it is.
     page.eval(

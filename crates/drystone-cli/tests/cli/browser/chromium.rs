@@ -31,10 +31,10 @@ pub(crate) fn chromium() -> Option<Browser> {
     let names = ["chromium", "chromium-browser", "google-chrome", "google-chrome-stable", "chrome"];
     let on_path =
         |name: &&str| std::env::split_paths(&std::env::var_os("PATH")?).map(|d| d.join(name)).find(|p| p.is_file());
-    let found = std::env::var_os("CHROME").map(PathBuf::from).or_else(|| names.iter().find_map(on_path));
-    let Some(path) = found else {
-        let required = std::env::var_os("DRYSTONE_BROWSER_REQUIRED").is_some();
-        assert!(!required, "there is no Chromium, and DRYSTONE_BROWSER_REQUIRED is set");
+    let browser = std::env::var_os("CHROME").map(PathBuf::from).or_else(|| names.iter().find_map(on_path));
+    let Some(path) = browser else {
+        let is_required = std::env::var_os("DRYSTONE_BROWSER_REQUIRED").is_some();
+        assert!(!is_required, "there is no Chromium, and DRYSTONE_BROWSER_REQUIRED is set");
         eprintln!("SKIPPED: there is no Chromium (on PATH, or named by CHROME), so that pages were not looked at");
         return None;
     };
@@ -134,8 +134,8 @@ impl Browser {
         self.to.flush().expect("Chromium listens");
         let since = Instant::now();
         loop {
-            let left = PATIENCE.saturating_sub(since.elapsed());
-            let answer = self.from.recv_timeout(left).unwrap_or_else(|e| panic!("no answer to {method}: {e}"));
+            let time_left = PATIENCE.saturating_sub(since.elapsed());
+            let answer = self.from.recv_timeout(time_left).unwrap_or_else(|e| panic!("no answer to {method}: {e}"));
             if answer["id"] == self.next {
                 return match answer.get("error") {
                     Some(error) => Err(error.clone()),
@@ -195,9 +195,9 @@ impl Browser {
 
     pub(crate) fn eval(&mut self, expression: &str) -> Value {
         let params = json!({ "expression": expression, "returnByValue": true });
-        let found = self.call("Runtime.evaluate", params);
-        assert!(found.get("exceptionDetails").is_none(), "{expression}: {}", found["exceptionDetails"]);
-        found["result"]["value"].clone()
+        let reply = self.call("Runtime.evaluate", params);
+        assert!(reply.get("exceptionDetails").is_none(), "{expression}: {}", reply["exceptionDetails"]);
+        reply["result"]["value"].clone()
     }
 
     /// Waits until an expression is true.
@@ -246,8 +246,8 @@ impl Browser {
     /// Returns the pages of A4 that the page takes on paper.
     pub(crate) fn printed_pages(&mut self) -> usize {
         let paper = json!({ "paperWidth": 8.27, "paperHeight": 11.69, "printBackground": true });
-        let printed = self.call("Page.printToPDF", paper);
-        let bytes = base64_bytes(printed["data"].as_str().expect("a document"));
+        let reply = self.call("Page.printToPDF", paper);
+        let bytes = base64_bytes(reply["data"].as_str().expect("a document"));
         let words = [&b"/Type /Page\n"[..], b"/Type /Page ", b"/Type /Page/"];
         (0..bytes.len()).filter(|&at| words.iter().any(|word| bytes[at..].starts_with(word))).count()
     }

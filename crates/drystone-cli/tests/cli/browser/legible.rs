@@ -136,16 +136,16 @@ fn chips_stay_in_view(page: &mut Browser, screen: Screen, name: &str) {
 fn tables_can_be_sorted() {
     let Some((_folder, mut page)) = page() else { return };
     let values = "Array.from(document.querySelectorAll('#every tbody tr'), r => Number(r.cells[2].dataset.v))";
-    let sorted = |values: &Value, up: bool| {
-        let all: Vec<f64> = serde_json::from_value(values.clone()).expect("numbers");
-        all.windows(2).all(|w| if up { w[0] <= w[1] } else { w[0] >= w[1] })
+    let is_in_order = |values: &Value, up: bool| {
+        let numbers: Vec<f64> = serde_json::from_value(values.clone()).expect("numbers");
+        numbers.windows(2).all(|w| if up { w[0] <= w[1] } else { w[0] >= w[1] })
     };
     for up in [true, false] {
         page.click("#every thead th:nth-child(3) button");
-        let found = page.eval(values);
-        assert!(sorted(&found, up), "{found}");
-        let said = page.eval("document.querySelector('#every thead th:nth-child(3)').getAttribute('aria-sort')");
-        assert_eq!(said, if up { "ascending" } else { "descending" });
+        let order = page.eval(values);
+        assert!(is_in_order(&order, up), "{order}");
+        let direction = page.eval("document.querySelector('#every thead th:nth-child(3)').getAttribute('aria-sort')");
+        assert_eq!(direction, if up { "ascending" } else { "descending" });
     }
 }
 

@@ -49,7 +49,7 @@ fn a_page_shows_what_the_json_says() {
     // Every plot is drawn, and not empty.
     let plots = page.eval("Array.from(document.querySelectorAll('figure'), f => f.id.slice(7))");
     let plots: Vec<&str> = plots.as_array().expect("plots").iter().filter_map(Value::as_str).collect();
-    for wanted in [
+    for plot in [
         "change-wait",
         "change-slowdown",
         "pareto",
@@ -67,7 +67,7 @@ fn a_page_shows_what_the_json_says() {
         "reservation",
         "search",
     ] {
-        assert!(plots.contains(&wanted), "{wanted} is not among {plots:?}");
+        assert!(plots.contains(&plot), "{plot} is not among {plots:?}");
     }
     assert!(plots.iter().any(|p| p.starts_with("partitions-")), "{plots:?}");
     let empty = page.eval("Array.from(document.querySelectorAll('figure')).filter(f => f.querySelectorAll('svg path').length < 4).map(f => f.id)");
@@ -97,8 +97,8 @@ fn a_page_shows_what_the_json_says() {
             &report["machine"]["period_utilisation"],
         ];
         for (at, value) in expected.into_iter().enumerate() {
-            let shown: f64 = row[at][0].as_str().expect("a number").parse().expect("a number");
-            assert_eq!(Some(shown), value.as_f64(), "column {at} of {}", result["policy"]["text"]);
+            let number: f64 = row[at][0].as_str().expect("a number").parse().expect("a number");
+            assert_eq!(Some(number), value.as_f64(), "column {at} of {}", result["policy"]["text"]);
         }
         // And what people read is the number, rounded.
         let slowdown = measures["bounded_slowdown"]["mean"].as_f64().expect("a mean");
@@ -158,8 +158,8 @@ fn a_page_answers() {
     assert_eq!(page.eval(names).as_array().map(Vec::len), Some(POLICIES.len()));
     assert_eq!(page.eval("document.querySelectorAll('#figure-ratio').length"), 1);
     page.click("#policies label:nth-child(2)");
-    let left = page.eval(names);
-    assert!(!left.as_array().expect("names").contains(&Value::from("fcfs")), "{left}");
+    let names_left = page.eval(names);
+    assert!(!names_left.as_array().expect("names").contains(&Value::from("fcfs")), "{names_left}");
 
     // The theme: from automatic, here light, to dark.
     page.click("#theme");
@@ -170,8 +170,8 @@ fn a_page_answers() {
         "Array.from(document.querySelectorAll('button, input, a')).filter(e => e.tabIndex < 0 && !e.hidden).length",
     );
     assert_eq!(reachable, 0);
-    let described = page.eval("Array.from(document.querySelectorAll('.plot')).filter(p => !(p.getAttribute('aria-label') || '').length).length");
-    assert_eq!(described, 0, "plots without a description");
+    let bare_plots = page.eval("Array.from(document.querySelectorAll('.plot')).filter(p => !(p.getAttribute('aria-label') || '').length).length");
+    assert_eq!(bare_plots, 0, "plots without a description");
     assert_eq!(page.complaints(), [] as [String; 0]);
 }
 

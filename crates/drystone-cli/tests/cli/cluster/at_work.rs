@@ -30,14 +30,14 @@ pub(crate) fn export(folder: &Folder, store: &str) -> String {
 }
 
 /// Waits until this holds; generously, for other tests may have the machine.
-pub(crate) fn until(what: &str, mut holds: impl FnMut() -> bool) {
+pub(crate) fn until(subject: &str, mut holds: impl FnMut() -> bool) {
     for _ in 0..30_000 {
         if holds() {
             return;
         }
         sleep(Duration::from_millis(10));
     }
-    panic!("it takes too long: {what}");
+    panic!("it takes too long: {subject}");
 }
 
 /// A task at work.
@@ -57,15 +57,15 @@ impl Working {
             let words: Vec<&str> = line.split(|byte| *byte == 0).filter_map(|w| std::str::from_utf8(w).ok()).collect();
             let at = words.windows(2).position(|pair| pair == ["sweep", "task"])?;
             // Not the shell that is about to become it.
-            let ours = at == 1 && words.get(4).is_some_and(|word| submission == std::path::Path::new(word));
-            ours.then(|| Some(Working { pid, task: words.get(3)?.parse().ok()? })).flatten()
+            let is_ours = at == 1 && words.get(4).is_some_and(|word| submission == std::path::Path::new(word));
+            is_ours.then(|| Some(Working { pid, task: words.get(3)?.parse().ok()? })).flatten()
         })
         .collect()
     }
 
     pub(crate) fn send(self, signal: &str) {
-        let sent = Command::new("kill").args([&format!("-{signal}"), &self.pid.to_string()]).status().expect("runs");
-        assert!(sent.success(), "{self:?} gets {signal}");
+        let status = Command::new("kill").args([&format!("-{signal}"), &self.pid.to_string()]).status().expect("runs");
+        assert!(status.success(), "{self:?} gets {signal}");
     }
 }
 
@@ -87,23 +87,23 @@ pub(crate) fn published(folder: &Folder, submission: &str, task: u32) -> u64 {
 
 /// Stops a task between its first published result and its last, where none of `not` is.
 pub(crate) fn catch(folder: &Folder, submission: &str, share: u64, not: &[Working]) -> Working {
-    let mut caught = None;
+    let mut worker = None;
     until("a task is caught at work", || {
         for working in Working::of(&folder.path(submission)) {
-            let begun = std::fs::read_dir(folder.path(submission)).is_ok_and(|mut entries| {
+            let has_results = std::fs::read_dir(folder.path(submission)).is_ok_and(|mut entries| {
                 entries.any(|e| {
                     e.is_ok_and(|e| e.file_name().to_string_lossy().starts_with(&format!("{}.", working.task)))
                 })
             });
-            if !begun || not.contains(&working) {
+            if !has_results || not.contains(&working) {
                 continue;
             }
             if Command::new("kill").args(["-STOP", &working.pid.to_string()]).output().is_ok_and(|o| o.status.success())
             {
-                let there = published(folder, submission, working.task);
+                let published_count = published(folder, submission, working.task);
                 // So early that it is not over before it has seen the next signal.
-                if there > 0 && there + 3 <= share {
-                    caught = Some(working);
+                if published_count > 0 && published_count + 3 <= share {
+                    worker = Some(working);
                     return true;
                 }
                 // Too early, or too late.
@@ -112,7 +112,7 @@ pub(crate) fn catch(folder: &Folder, submission: &str, share: u64, not: &[Workin
         }
         false
     });
-    caught.expect("caught")
+    worker.expect("caught")
 }
 
 /// The path of a submission's folder as programs see it.

@@ -27,27 +27,27 @@ fn tasks_by_hand_gather_to_the_bytes_of_a_local_sweep() {
     folder.run(&["sweep", "study.toml", "--store", "local.db"]).ok();
     divide(&folder, "4", &[]);
     // Nothing yet; then a part; then all, and once more.
-    let gathered = |more: &[&str]| folder.run(&[&["sweep", "gather", "study.db"], more].concat());
-    assert_eq!(gathered(&["--require-complete", "--format", "json"]).code, 1);
+    let gather = |more: &[&str]| folder.run(&[&["sweep", "gather", "study.db"], more].concat());
+    assert_eq!(gather(&["--require-complete", "--format", "json"]).code, 1);
     folder.run(&["sweep", "task", "2", "study.db.tasks/1"]).ok();
-    let part = gathered(&["--format", "json"]).json();
+    let part = gather(&["--format", "json"]).json();
     assert_eq!(
         (&part["added"], &part["missing"], &part["tasks"]["complete"]),
         (&2.into(), &4.into(), &1.into()),
         "{part}"
     );
-    let left: Vec<u64> = part["tasks"]["incomplete"]
+    let tasks: Vec<u64> = part["tasks"]["incomplete"]
         .as_array()
         .expect("a list")
         .iter()
         .map(|t| t["task"].as_u64().expect("one"))
         .collect();
-    assert_eq!(left, [1, 3, 4], "{part}");
+    assert_eq!(tasks, [1, 3, 4], "{part}");
     for task in ["1", "2", "3", "4"] {
         folder.run(&["sweep", "task", task, "study.db.tasks/1"]).ok();
     }
-    assert_eq!(gathered(&["--require-complete"]).code, 0);
-    let again = gathered(&["--format", "json"]).json();
+    assert_eq!(gather(&["--require-complete"]).code, 0);
+    let again = gather(&["--format", "json"]).json();
     assert_eq!((&again["added"], &again["equal"], &again["missing"]), (&0.into(), &6.into(), &0.into()));
     assert_eq!(export(&folder, "study.db"), export(&folder, "local.db"));
     let nothing = folder.run(&["sweep", "recipe", "parallel", "study.db"]);
@@ -58,16 +58,16 @@ fn tasks_by_hand_gather_to_the_bytes_of_a_local_sweep() {
 fn what_makes_no_sense_on_a_cluster_is_refused_and_nothing_is_written() {
     let folder = small();
     let names = folder.names();
-    let refused = |args: &[&str], why: &str| {
+    let refuse = |args: &[&str], reason: &str| {
         let error = folder.run(&[&["sweep", "slurm"], args].concat()).fails(2);
-        assert!(error.contains(why), "{args:?}: {error}");
+        assert!(error.contains(reason), "{args:?}: {error}");
     };
-    refused(&["study.toml"], "--tasks N");
-    refused(&["study.toml", "--tasks", "2", "--time", "30"], "30m");
-    refused(&["study.toml", "--tasks", "2", "--", "--array=1-9"], "it is set by --tasks and --max-running");
-    refused(&["study.toml", "--tasks", "2", "--dry-run"], "simulate on this machine");
+    refuse(&["study.toml"], "--tasks N");
+    refuse(&["study.toml", "--tasks", "2", "--time", "30"], "30m");
+    refuse(&["study.toml", "--tasks", "2", "--", "--array=1-9"], "it is set by --tasks and --max-running");
+    refuse(&["study.toml", "--tasks", "2", "--dry-run"], "simulate on this machine");
     folder.write("timed.toml", "[[workload]]\nfile = \"four.swf\"\n[[policy]]\npolicy = \"goal(budget=5ms)\"\n");
-    refused(&["timed.toml", "--tasks", "2"], "limit it by nodes");
+    refuse(&["timed.toml", "--tasks", "2"], "limit it by nodes");
     std::fs::remove_file(folder.path("timed.toml")).expect("removed");
     assert_eq!(folder.names(), names);
 }
@@ -129,13 +129,13 @@ fn a_killed_task_goes_on_behind_what_it_has_published() {
     let args = ["sweep", "task", "1", path.to_str().expect("UTF-8")];
     let begin = || folder.command(&args).stdout(Stdio::null()).stderr(Stdio::null()).spawn().expect("runs");
     let mut child = begin();
-    let caught = catch(&folder, "study.db.tasks/1", SIMULATIONS, &[]);
-    assert_eq!(caught, Working { pid: child.id(), task: 1 });
-    caught.send("KILL");
+    let worker = catch(&folder, "study.db.tasks/1", SIMULATIONS, &[]);
+    assert_eq!(worker, Working { pid: child.id(), task: 1 });
+    worker.send("KILL");
     child.wait().expect("ended");
     let before = published(&folder, "study.db.tasks/1", 1);
-    let left = folder.run(&["sweep", "gather", "study.db", "--format", "json"]).json();
-    assert_eq!((&left["added"], &left["missing"]), (&before.into(), &(SIMULATIONS - before).into()));
+    let result = folder.run(&["sweep", "gather", "study.db", "--format", "json"]).json();
+    assert_eq!((&result["added"], &result["missing"]), (&before.into(), &(SIMULATIONS - before).into()));
     // Told to stop, another attempt loses nothing.
     let mut child = begin();
     until("the second attempt has published", || published(&folder, "study.db.tasks/1", 1) > before);
@@ -164,8 +164,11 @@ fn scratch_that_is_full_or_cannot_be_written_loses_nothing() {
     if let Some(_tiny) = Tiny::mount(&at, "600k") {
         let error = task("tiny").fails(2);
         assert!(error.contains("the disk is full"), "{error}");
-        let there = published(&folder, "study.db.tasks/1", 1);
-        assert!(0 < there && there < SIMULATIONS, "{there} are published of a scratch that was full");
+        let published_count = published(&folder, "study.db.tasks/1", 1);
+        assert!(
+            0 < published_count && published_count < SIMULATIONS,
+            "{published_count} are published of a scratch that was full"
+        );
     } else {
         eprintln!("SKIPPED: a full scratch needs the right to mount a tmpfs");
     }
@@ -178,8 +181,8 @@ fn scratch_that_is_full_or_cannot_be_written_loses_nothing() {
 #[test]
 fn the_recipe_for_gnu_parallel_runs() {
     if std::process::Command::new("parallel").arg("--version").output().is_err() {
-        let required = std::env::var_os("DRYSTONE_SLURM_REQUIRED").is_some_and(|value| value != "0");
-        assert!(!required, "there is no GNU parallel, and DRYSTONE_SLURM_REQUIRED is set");
+        let is_required = std::env::var_os("DRYSTONE_SLURM_REQUIRED").is_some_and(|value| value != "0");
+        assert!(!is_required, "there is no GNU parallel, and DRYSTONE_SLURM_REQUIRED is set");
         eprintln!("SKIPPED: there is no GNU parallel");
         return;
     }
@@ -192,8 +195,8 @@ fn the_recipe_for_gnu_parallel_runs() {
     let args = ["sweep", "recipe", "parallel", study, "--tasks", "3", "--min-task", "0s", "--submit", "--time", "10m"];
     folder.run(&args).ok();
     let store = "it's a {place}/study.db";
-    let gathered = folder.run(&["sweep", "gather", store, "--require-complete"]).ok();
-    assert!(gathered.contains("results added         6"), "{gathered}");
+    let text = folder.run(&["sweep", "gather", store, "--require-complete"]).ok();
+    assert!(text.contains("results added         6"), "{text}");
     assert_eq!(export(&folder, store), export(&folder, "local.db"));
     assert!(folder.read("it's a {place}/study.db.tasks/1/log/parallel_3.log").contains("task 3 of 3 is complete"));
 }

@@ -27,7 +27,7 @@ fn a_log_that_grows() {
     }
     let stop = AtomicBool::new(false);
     std::thread::scope(|scope| {
-        let appended = scope.spawn(|| {
+        let writer = scope.spawn(|| {
             let mut number = 2_000;
             while !stop.load(Ordering::Relaxed) && number < 200_000 {
                 number += 1;
@@ -43,8 +43,8 @@ fn a_log_that_grows() {
         for _ in 0..6 {
             let ran = folder.run(&INFO);
             if ran.code == 0 {
-                let seen = jobs(ran);
-                assert!(seen >= 2_000, "{seen} jobs, fewer than were there at the beginning");
+                let count = jobs(ran);
+                assert!(count >= 2_000, "{count} jobs, fewer than were there at the beginning");
                 whole += 1;
             } else {
                 let error = ran.fails(2);
@@ -52,9 +52,9 @@ fn a_log_that_grows() {
             }
         }
         stop.store(true, Ordering::Relaxed);
-        let all = appended.join().expect("appends");
-        eprintln!("{whole} of 6 readers met the end of a record, {all} records in the end");
-        assert_eq!(jobs(folder.run(&INFO)), all);
+        let total = writer.join().expect("appends");
+        eprintln!("{whole} of 6 readers met the end of a record, {total} records in the end");
+        assert_eq!(jobs(folder.run(&INFO)), total);
     });
 }
 
@@ -116,13 +116,13 @@ fn a_log_that_is_written_anew_while_it_is_read() {
 #[test]
 fn a_packed_log_that_is_cut() {
     let folder = furnished();
-    for packed in ["log.swf.gz", "log.swf.zst"] {
-        folder.run(&["workload", "convert", "log.swf", "--out", packed]).ok();
-        let bytes = std::fs::read(folder.path(packed)).expect("written");
+    for archive in ["log.swf.gz", "log.swf.zst"] {
+        folder.run(&["workload", "convert", "log.swf", "--out", archive]).ok();
+        let bytes = std::fs::read(folder.path(archive)).expect("written");
         for cut in [bytes.len() - 1, bytes.len() / 2, 20] {
-            folder.write(packed, &bytes[..cut]);
-            let error = folder.run(&["workload", "info", packed]).fails(2);
-            assert!(error.contains(packed), "{packed} cut at {cut}: {error}");
+            folder.write(archive, &bytes[..cut]);
+            let error = folder.run(&["workload", "info", archive]).fails(2);
+            assert!(error.contains(archive), "{archive} cut at {cut}: {error}");
         }
     }
 }
@@ -133,8 +133,8 @@ fn a_packed_log_that_is_cut() {
 #[test]
 fn a_log_that_comes_in_pieces_through_a_named_pipe() {
     let folder = Folder::new();
-    let made = std::process::Command::new("mkfifo").arg(folder.path("log.swf")).status().expect("runs");
-    assert!(made.success());
+    let status = std::process::Command::new("mkfifo").arg(folder.path("log.swf")).status().expect("runs");
+    assert!(status.success());
     let child: Child = folder.command(&INFO).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().expect("runs");
     let mut pipe = OpenOptions::new().write(true).open(folder.path("log.swf")).expect("opened by both");
     let text = format!("; MaxProcs: 4\n{}{}", line(1, 0, 60, 1, 60), line(2, 1, 60, 1, 60));

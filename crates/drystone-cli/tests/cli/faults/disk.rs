@@ -93,11 +93,11 @@ fn a_file_that_cannot_grow_leaves_nothing_new_and_everything_old() {
                 error.err
             );
             // What cleaning dropped is a file of its own, written before the work begins.
-            let kept = |files: BTreeMap<String, Vec<u8>>| -> BTreeMap<String, Vec<u8>> {
+            let without_audit = |files: BTreeMap<String, Vec<u8>>| -> BTreeMap<String, Vec<u8>> {
                 files.into_iter().filter(|(name, _)| blocks == 0 || name != "audit.csv").collect()
             };
-            let changed = written(&kept(old.clone()), &kept(files(&folder)));
-            assert_eq!(changed, Vec::<String>::new(), "{args:?} with {blocks} blocks");
+            let changes = written(&without_audit(old.clone()), &without_audit(files(&folder)));
+            assert_eq!(changes, Vec::<String>::new(), "{args:?} with {blocks} blocks");
         }
         // And with room again, the same command works.
         folder.run(args).ok();
@@ -138,16 +138,16 @@ fn a_store_that_cannot_grow_keeps_what_it_has() {
     let folder = furnished();
     let whole = folder.run(&["sweep", "export", "study.db"]).ok();
     // SQLite's own files are limited as well: it must report any obstacle and lose nothing.
-    let mut failed = 0;
+    let mut failures = 0;
     for blocks in [0, 8, 16, 32, 48, 64] {
         let ran = ended(limited(&folder, &format!("-f {blocks}"), &["sweep", "study.toml", "--store", "small.db"]));
         if ran.code != 0 {
-            failed += 1;
+            failures += 1;
             assert_eq!(ran.code, 2, "{blocks}: {}", ran.err);
             assert!(ran.err.contains("small.db") && !ran.err.contains("panicked"), "{blocks}: {}", ran.err);
         }
     }
-    assert!(failed > 0, "no limit was in its way");
+    assert!(failures > 0, "no limit was in its way");
     folder.run(&["sweep", "study.toml", "--store", "small.db"]).ok();
     assert_eq!(folder.run(&["sweep", "export", "small.db"]).ok(), whole);
     assert_eq!(leftovers(&folder), Vec::<String>::new());

@@ -10,7 +10,7 @@ fn starve(args: &[&str], outputs: &[&str]) -> (u32, u32) {
     folder.run(&["workload", "generate", "--jobs", "50000", "--out", "log.swf"]).ok();
     folder.run(args).ok();
     let new = files(&folder);
-    let (mut done, mut failed) = (0, 0);
+    let (mut successes, mut failures) = (0, 0);
     // In kilobytes, from more than enough down to where the program is not even loaded.
     let mut limit = 4_000_000_u64;
     while ended(limited(&folder, &format!("-v {limit}"), &["--version"])).code == 0 {
@@ -20,10 +20,10 @@ fn starve(args: &[&str], outputs: &[&str]) -> (u32, u32) {
         let ran = ended(limited(&folder, &format!("-v {limit}"), args));
         let now = files(&folder);
         if ran.code == 0 {
-            done += 1;
+            successes += 1;
             assert!(outputs.iter().all(|output| now[*output] == new[*output]), "{limit} kB: {args:?}");
         } else {
-            failed += 1;
+            failures += 1;
             told(&ran, limit, args);
             for output in outputs {
                 assert_eq!(now[*output], b"old", "{limit} kB: {args:?}: {output}");
@@ -33,7 +33,7 @@ fn starve(args: &[&str], outputs: &[&str]) -> (u32, u32) {
         // beyond the program itself.
         limit = if limit > 250_000 { limit / 2 } else { limit * 24 / 25 };
     }
-    (done, failed)
+    (successes, failures)
 }
 
 /// A failure for want of memory says so, and never as a panic.
@@ -41,9 +41,9 @@ fn told(ran: &Ran, limit: u64, args: &[&str]) {
     // The system's abort where an allocation fails, in Rust or while glibc sets up a thread; a C
     // library's own word where it fails there.
     let words = ["memory allocation of", "Fatal glibc error: failed to register TLS destructor: out of memory"];
-    let aborted = ran.code == -1 && words.iter().any(|word| ran.err.contains(word));
-    let refused = ran.code == 2 && ran.err.contains("error:");
-    assert!(aborted || refused, "{limit} kB: {args:?}: code {}: {}", ran.code, ran.err);
+    let is_abort = ran.code == -1 && words.iter().any(|word| ran.err.contains(word));
+    let is_refusal = ran.code == 2 && ran.err.contains("error:");
+    assert!(is_abort || is_refusal, "{limit} kB: {args:?}: code {}: {}", ran.code, ran.err);
     assert!(!ran.err.contains("panicked"), "{limit} kB: {args:?}: {}", ran.err);
 }
 
@@ -61,8 +61,8 @@ fn without_memory_no_file_is_half() {
         ),
         (&["gantt", "-w", "log.swf", "-p", "easy", "--window", "0..86400", "--output", "out.png"], &["out.png"]),
     ] {
-        let (done, failed) = starve(args, outputs);
-        assert!(done > 0 && failed > 0, "{args:?}: {done} with enough memory, {failed} without");
-        eprintln!("{args:?}: {done} with enough memory, {failed} without");
+        let (successes, failures) = starve(args, outputs);
+        assert!(successes > 0 && failures > 0, "{args:?}: {successes} with enough memory, {failures} without");
+        eprintln!("{args:?}: {successes} with enough memory, {failures} without");
     }
 }

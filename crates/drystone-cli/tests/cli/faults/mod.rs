@@ -61,10 +61,10 @@ fn files(folder: &Folder) -> BTreeMap<String, Vec<u8>> {
             }
         }
     }
-    let mut found = BTreeMap::new();
+    let mut contents = BTreeMap::new();
     let root = folder.path("");
-    add(&mut found, &root, &root);
-    found
+    add(&mut contents, &root, &root);
+    contents
 }
 
 /// The program under a limit of the shell: `-f` is the largest file in blocks of 512 bytes, `-v`

@@ -80,16 +80,17 @@ fn listed(folder: &Folder, command: &[&str]) -> Vec<String> {
 #[test]
 fn every_command_is_here() {
     let folder = Folder::new();
-    let mut seen = 0;
+    let mut count = 0;
     for group in [&[][..], &["workload"], &["sweep"]] {
         for name in listed(&folder, group) {
             let command = [group, &[name.as_str()]].concat();
-            let tried = PRINTERS.iter().any(|args| args.starts_with(&command)) || ON_CLUSTERS.contains(&&command[..]);
-            assert!(tried, "`{}` prints, and no test closes the pipe", command.join(" "));
-            seen += 1;
+            let has_test =
+                PRINTERS.iter().any(|args| args.starts_with(&command)) || ON_CLUSTERS.contains(&&command[..]);
+            assert!(has_test, "`{}` prints, and no test closes the pipe", command.join(" "));
+            count += 1;
         }
     }
-    assert!(seen >= 25, "the help lists {seen} commands");
+    assert!(count >= 25, "the help lists {count} commands");
 }
 
 /// As in `drystone ... 2>&1 | true`: nothing reads what it prints, nor what it says.
@@ -108,9 +109,9 @@ fn nobody_reads_from_the_start() {
             }
             let child = command.stdout(writer).spawn().expect("runs");
             let output = child.wait_with_output().expect("ends");
-            let said = String::from_utf8_lossy(&output.stderr);
-            assert_eq!(output.status.code(), Some(0), "{args:?}, errors too: {errors_too}: {said}");
-            assert!(!said.contains("panicked") && !said.contains("error"), "{args:?}: {said}");
+            let errors = String::from_utf8_lossy(&output.stderr);
+            assert_eq!(output.status.code(), Some(0), "{args:?}, errors too: {errors_too}: {errors}");
+            assert!(!errors.contains("panicked") && !errors.contains("error"), "{args:?}: {errors}");
         }
     }
 }
@@ -134,9 +135,9 @@ fn somebody_stops_reading() {
         out.read_exact(&mut [0]).expect("it prints");
         drop(out);
         let output = child.wait_with_output().expect("ends");
-        let said = String::from_utf8_lossy(&output.stderr);
-        assert_eq!(output.status.code(), Some(0), "{args:?}: {said}");
-        assert!(!said.contains("panicked") && !said.contains("error"), "{args:?}: {said}");
+        let errors = String::from_utf8_lossy(&output.stderr);
+        assert_eq!(output.status.code(), Some(0), "{args:?}: {errors}");
+        assert!(!errors.contains("panicked") && !errors.contains("error"), "{args:?}: {errors}");
     }
 }
 
@@ -147,8 +148,8 @@ fn a_named_pipe_that_nobody_reads_any_more() {
     let folder = furnished();
     folder.run(&["workload", "generate", "--jobs", "20000", "--out", "long.swf"]).ok();
     for name in ["out.swf", "out.csv", "out.parquet", "out.swf.gz", "out.swf.zst"] {
-        let made = std::process::Command::new("mkfifo").arg(folder.path(name)).status().expect("runs");
-        assert!(made.success());
+        let status = std::process::Command::new("mkfifo").arg(folder.path(name)).status().expect("runs");
+        assert!(status.success());
         let child = folder
             .command(&["workload", "convert", "long.swf", "--out", name])
             .stderr(Stdio::piped())
@@ -158,8 +159,8 @@ fn a_named_pipe_that_nobody_reads_any_more() {
         reader.read_exact(&mut [0]).expect("it writes");
         drop(reader);
         let output = child.wait_with_output().expect("ends");
-        let said = String::from_utf8_lossy(&output.stderr);
-        assert_eq!((output.status.code(), said.as_ref()), (Some(0), ""), "{name}");
+        let errors = String::from_utf8_lossy(&output.stderr);
+        assert_eq!((output.status.code(), errors.as_ref()), (Some(0), ""), "{name}");
     }
 }
 
@@ -174,8 +175,8 @@ fn a_standard_output_that_is_full_is_an_error() {
         }
         let full = std::fs::OpenOptions::new().write(true).open("/dev/full").expect("Linux has it");
         let output = folder.command(args).stdout(full).stderr(Stdio::piped()).output().expect("runs");
-        let said = String::from_utf8_lossy(&output.stderr);
-        assert_eq!(output.status.code(), Some(2), "{args:?}: {said}");
-        assert!(said.contains("standard output: cannot be written: No space left on device"), "{args:?}: {said}");
+        let errors = String::from_utf8_lossy(&output.stderr);
+        assert_eq!(output.status.code(), Some(2), "{args:?}: {errors}");
+        assert!(errors.contains("standard output: cannot be written: No space left on device"), "{args:?}: {errors}");
     }
 }

@@ -42,8 +42,8 @@ fn a_signal_leaves_no_half_file() {
         for args in WAITING {
             let folder = Folder::new();
             let mut child = begin(&folder, args);
-            let opened = holds_while_at_work(&mut child, || !folder.names().is_empty());
-            assert!(opened, "{args:?}: the output is never opened");
+            let is_open = holds_while_at_work(&mut child, || !folder.names().is_empty());
+            assert!(is_open, "{args:?}: the output is never opened");
             // `wait` closes an input it still holds, and the end of the input would race with the
             // signal.
             let input = child.stdin.take();
@@ -122,11 +122,11 @@ fn is_killed_while_writing() -> bool {
 
 #[test]
 fn a_kill_at_any_moment_leaves_old_or_whole_files() {
-    let (mut stopped, mut left) = (0, 0);
+    let (mut kills, mut leftover_count) = (0, 0);
     stop_at_random("KILL", |folder, args| {
-        stopped += 1;
+        kills += 1;
         let parts = leftovers(folder);
-        left += usize::from(!parts.is_empty());
+        leftover_count += usize::from(!parts.is_empty());
         for part in parts {
             // Hidden, and named for what it would have been.
             let of_ours = args.iter().any(|arg| part.starts_with(&format!(".{arg}.")));
@@ -135,10 +135,10 @@ fn a_kill_at_any_moment_leaves_old_or_whole_files() {
         }
     });
     // The machine may have become slower or faster, so that none fell while a file was written.
-    while left == 0 {
-        left += usize::from(is_killed_while_writing());
+    while leftover_count == 0 {
+        leftover_count += usize::from(is_killed_while_writing());
     }
-    eprintln!("{stopped} kills, {left} of them while files were written");
+    eprintln!("{kills} kills, {leftover_count} of them while files were written");
 }
 
 #[test]

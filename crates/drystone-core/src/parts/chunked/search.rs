@@ -79,7 +79,7 @@ impl Chunked {
         loop {
             match self.next_without(procs, at, start.saturating_add(span)) {
                 None => return Some(start),
-                Some(blocked) => at = self.next_with(procs, blocked)?,
+                Some(obstacle) => at = self.next_with(procs, obstacle)?,
             }
             start = self.chunks[at.chunk].time[at.step];
         }
@@ -180,7 +180,7 @@ impl Chunked {
             }
             match self.next_without(procs, StepSpot { step, ..at }, end) {
                 None => return Some(begins),
-                Some(blocked) => at = blocked,
+                Some(obstacle) => at = obstacle,
             }
         }
         None

@@ -39,8 +39,8 @@ proptest! {
     #[test]
     fn agrees_with_an_array_of_seconds(changes in changes()) {
         let mut profile = Chunked::from_profile(&Profile::new(Time(0), PROCS as Procs));
-        let all = vec![PROCS; HORIZON as usize];
-        let mut seconds = Seconds { free: all.clone(), was: all, now: 0 };
+        let seconds_free = vec![PROCS; HORIZON as usize];
+        let mut seconds = Seconds { free: seconds_free.clone(), was: seconds_free, now: 0 };
         for (kind, at, span, procs) in changes {
             let (from, to) = (at.max(seconds.now), at + span);
             match kind {
@@ -92,8 +92,8 @@ proptest! {
             let until = from + 3 * span;
             let windows = || from..=until - span;
             if windows().all(|t| !seconds.fits(&seconds.was, procs, t, span)) {
-                let gained = windows().find(|&t| seconds.fits(&seconds.free, procs, t, span));
-                prop_assert_eq!(profile.earliest_gained_start(procs, Span(span), Time(from), Time(until)), gained.map(Time));
+                let gain = windows().find(|&t| seconds.fits(&seconds.free, procs, t, span));
+                prop_assert_eq!(profile.earliest_gained_start(procs, Span(span), Time(from), Time(until)), gain.map(Time));
             }
             let (least, most) = profile.gain_range(0, profile.find_step(Time(HORIZON)));
             for t in now..HORIZON {

@@ -244,7 +244,7 @@ impl Expr {
             Expr::Number(_) | Expr::Variable(_) | Expr::Usage(_) => Vec::new(),
             Expr::Minus(a) | Expr::Not(a) => vec![a],
             Expr::Binary(_, a, b) => vec![a, b],
-            Expr::Call(_, all) => all.iter().collect(),
+            Expr::Call(_, arguments) => arguments.iter().collect(),
         }
     }
 
@@ -254,7 +254,7 @@ impl Expr {
             Expr::Number(_) | Expr::Variable(_) | Expr::Usage(_) => Vec::new(),
             Expr::Minus(a) | Expr::Not(a) => vec![a],
             Expr::Binary(_, a, b) => vec![a, b],
-            Expr::Call(_, all) => all.iter_mut().collect(),
+            Expr::Call(_, arguments) => arguments.iter_mut().collect(),
         }
     }
 

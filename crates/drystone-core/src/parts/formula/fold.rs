@@ -20,11 +20,11 @@ impl ValueDependencies {
         self.clock || self.state
     }
 
-    fn union_with(self, other: ValueDependencies) -> ValueDependencies {
+    fn union_with(self, dependencies: ValueDependencies) -> ValueDependencies {
         ValueDependencies {
-            job: self.job || other.job,
-            clock: self.clock || other.clock,
-            state: self.state || other.state,
+            job: self.job || dependencies.job,
+            clock: self.clock || dependencies.clock,
+            state: self.state || dependencies.state,
         }
     }
 }

@@ -192,8 +192,8 @@ impl FromStr for Formula {
         let text = text.trim();
         let is_quoted = text.len() >= 2 && text.starts_with('"') && text.ends_with('"');
         let text = if is_quoted { &text[1..text.len() - 1] } else { text };
-        if let Some(named) = named::parse_named(text)? {
-            return Ok(named);
+        if let Some(order) = named::parse_named(text)? {
+            return Ok(order);
         }
         let parse_result = parse::parse(text)?;
         let formula = Formula::from_expr(parse_result.expr, parse_result.clairvoyant);

@@ -120,28 +120,28 @@ pub(super) fn parse_named(text: &str) -> Result<Option<Formula>, FormulaError> {
         Some((name, variant)) => (name.trim(), Some(variant.trim())),
         None => (lower.as_str(), None),
     };
-    let Some(named) = NAMED.iter().find(|named| named.name == name) else {
+    let Some(order) = NAMED.iter().find(|order| order.name == name) else {
         return match variant {
             Some(_) => Err(unknown_name_error(text, name)),
             None => Ok(None),
         };
     };
     let run = match variant {
-        None => named.run,
-        Some(variant) => match VARIANTS.iter().find(|known| known.name == variant) {
-            Some(known) => known.run,
+        None => order.run,
+        Some(variant) => match VARIANTS.iter().find(|entry| entry.name == variant) {
+            Some(entry) => entry.run,
             None => {
                 let at = text.chars().position(|c| c == '@').map_or(0, |at| at + 1);
-                let names: Vec<&str> = VARIANTS.iter().map(|known| known.name).collect();
+                let names: Vec<&str> = VARIANTS.iter().map(|entry| entry.name).collect();
                 let problem = format!("`{name}` has no variant `{variant}`; it has {}", names.join(", "));
                 return Err(FormulaError::new(text, at, problem));
             }
         },
     };
-    let formula = parse::parse(&named.formula.replace('R', &run.to_string()))?;
+    let formula = parse::parse(&order.formula.replace('R', &run.to_string()))?;
     // What the paper means needs no variant.
     let label = match variant {
-        Some(variant) if run != named.run => format!("{name}@{variant}"),
+        Some(variant) if run != order.run => format!("{name}@{variant}"),
         _ => name.to_string(),
     };
     Ok(Some(Formula::from_expr(formula.expr, None).with_text(label)))
@@ -150,8 +150,8 @@ pub(super) fn parse_named(text: &str) -> Result<Option<Formula>, FormulaError> {
 fn unknown_name_error(text: &str, name: &str) -> FormulaError {
     let near = NAMED
         .iter()
-        .map(|known| (strsim::damerau_levenshtein(name, known.name), known.name))
-        .filter(|&(distance, known)| distance <= 1 + known.len() / 3)
+        .map(|order| (strsim::damerau_levenshtein(name, order.name), order.name))
+        .filter(|&(distance, order_name)| distance <= 1 + order_name.len() / 3)
         .min_by_key(|&(distance, _)| distance);
     let hint = near.map(|(_, name)| format!("; did you mean `{name}`?")).unwrap_or_default();
     FormulaError::new(text, 0, format!("`{name}` is no named order{hint}"))

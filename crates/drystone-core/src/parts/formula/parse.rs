@@ -202,11 +202,11 @@ impl Parser<'_> {
         }
     }
 
-    fn expect_close(&mut self, opened: usize) -> Result<(), FormulaError> {
+    fn expect_close(&mut self, bracket: usize) -> Result<(), FormulaError> {
         let Token { at, word } = self.advance_token();
         match word {
             Word::Close => Ok(()),
-            Word::End => self.fail_at(opened, "this bracket is not closed"),
+            Word::End => self.fail_at(bracket, "this bracket is not closed"),
             Word::Comma => self.fail_at(at, "a comma stands between the arguments of a function only"),
             _ => self.fail_at(at, "an operator or `)` is missing before this"),
         }
@@ -223,8 +223,8 @@ impl Parser<'_> {
         let names = VARIABLES.iter().map(|info| info.name).chain(FUNCTIONS.iter().map(|info| info.name));
         let near = names
             .chain(["usage"])
-            .map(|known| (strsim::damerau_levenshtein(name, known), known))
-            .filter(|&(distance, known)| known.len() > 1 && distance <= 1 + known.len() / 3)
+            .map(|known_name| (strsim::damerau_levenshtein(name, known_name), known_name))
+            .filter(|&(distance, known_name)| known_name.len() > 1 && distance <= 1 + known_name.len() / 3)
             .min_by_key(|&(distance, _)| distance);
         let hint = match near {
             Some((_, near)) => format!("did you mean `{near}`? A formula knows "),

@@ -133,25 +133,25 @@ mod tests {
             steps in prop::collection::vec(0i64..60, 1..12),
         ) {
             let mut shares = Shares::new(&[length as f64]).expect("a window");
-            let (mut now, mut told) = (0, vec![false; runs.len()]);
+            let (mut now, mut flags) = (0, vec![false; runs.len()]);
             for step in steps {
                 now += step;
-                for (run, told) in runs.iter().zip(&mut told) {
+                for (run, has_ended) in runs.iter().zip(&mut flags) {
                     let &(user, procs, from, span) = run;
-                    if !*told && from + span <= now {
+                    if !*has_ended && from + span <= now {
                         shares.note_end(RunUsage { user, procs, from: Time(from) }, Time(from + span));
-                        *told = true;
+                        *has_ended = true;
                     }
                 }
                 let running = runs.iter().filter(|r| r.2 <= now && r.2 + r.3 > now);
                 shares.update_usage(Time(now), running.map(|&(user, procs, from, _)| RunUsage { user, procs, from: Time(from) }));
-                let used = |user: i32| -> i64 {
+                let usage = |user: i32| -> i64 {
                     let of = runs.iter().filter(|r| r.0 == user);
                     of.map(|r| r.1 * ((r.2 + r.3).min(now) - r.2.max(now - length)).max(0)).sum()
                 };
-                let total: i64 = (0..4).map(used).sum();
+                let total: i64 = (0..4).map(usage).sum();
                 for user in 0..4 {
-                    let expected = if total == 0 { 0.0 } else { used(user) as f64 / total as f64 };
+                    let expected = if total == 0 { 0.0 } else { usage(user) as f64 / total as f64 };
                     prop_assert_eq!(shares.user_share(user, length as f64), expected);
                 }
             }

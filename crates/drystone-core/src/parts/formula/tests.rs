@@ -147,8 +147,8 @@ fn mistakes_are_pointed_at() {
         assert_eq!(error.at, at, "{error}");
         assert!(error.problem.contains(part), "{error}");
     }
-    let shown = "r + wating".parse::<Formula>().expect_err("unknown").to_string();
-    assert!(shown.ends_with("\n  r + wating\n      ^"), "{shown}");
+    let message = "r + wating".parse::<Formula>().expect_err("unknown").to_string();
+    assert!(message.ends_with("\n  r + wating\n      ^"), "{message}");
 }
 
 #[test]
@@ -203,7 +203,7 @@ pub(crate) fn numbers() -> impl Strategy<Value = Expr> {
             of_one,
             choice,
             inner.clone().prop_map(|a| Expr::Minus(Box::new(a))),
-            prop::collection::vec(inner, 2..4).prop_map(|all| Expr::Call(Function::Min, all)),
+            prop::collection::vec(inner, 2..4).prop_map(|arguments| Expr::Call(Function::Min, arguments)),
         ]
     })
 }

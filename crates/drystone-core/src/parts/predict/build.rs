@@ -93,7 +93,7 @@ impl NamedPredictor {
                 let unknown = call.args.iter().find(|(_, v)| v == value).and_then(|(key, _)| key.as_deref());
                 return Err(format!("{} takes no `{}`; predict takes {VALUES}", kind.name, unknown.unwrap_or(value)));
             };
-            if set.iter().any(|(known, _)| known == key) {
+            if set.iter().any(|(set_key, _)| set_key == key) {
                 return Err(format!("`{key}` of {} is given twice", kind.name));
             }
             set.push((key.to_string(), value.clone()));

@@ -79,7 +79,7 @@ impl JobHistory {
     #[inline]
     pub(super) fn window_prediction(&mut self, o: &RecentOptions) -> WindowPrediction {
         match self.foretells {
-            Some(known) => known,
+            Some(prediction) => prediction,
             None => self.compute_prediction(o),
         }
     }
@@ -171,7 +171,7 @@ impl RunTimeTally {
             return;
         }
         if metric == WindowMetric::Median {
-            let at = self.sorted.partition_point(|&other| other < run.0);
+            let at = self.sorted.partition_point(|&value| value < run.0);
             self.sorted.insert(at, run.0);
         } else {
             self.value = combine_metric(metric, self.jobs, self.value, run.0);
@@ -189,7 +189,7 @@ impl RunTimeTally {
             WindowMetric::Average => self.value -= run.0,
             WindowMetric::Min | WindowMetric::Max => self.known = run.0 != self.value,
             WindowMetric::Median => {
-                let at = self.sorted.partition_point(|&other| other < run.0);
+                let at = self.sorted.partition_point(|&value| value < run.0);
                 self.sorted.remove(at);
             }
         }
@@ -230,8 +230,8 @@ mod tests {
 
     /// From all jobs there ever were: the last ones by rank, those of them that count, and their
     /// metric.
-    fn obvious(all: &[PastJob], o: &RecentOptions) -> WindowPrediction {
-        let mut window = all.to_vec();
+    fn obvious(past: &[PastJob], o: &RecentOptions) -> WindowPrediction {
+        let mut window = past.to_vec();
         window.sort_by_key(|p| p.rank);
         let window = &window[window.len().saturating_sub(o.size)..];
         let counts =
@@ -263,20 +263,20 @@ mod tests {
                 for metric in [WindowMetric::Average, WindowMetric::Median, WindowMetric::Min, WindowMetric::Max] {
                     for full in [false, true] {
                         let o = RecentOptions { size, window, metric, full, ..RecentOptions::default() };
-                        let (mut history, mut all) = (JobHistory::default(), Vec::new());
+                        let (mut history, mut past) = (JobHistory::default(), Vec::new());
                         for (i, &(late, estimate, run, then)) in jobs.iter().enumerate() {
                             // Half of them in order, the others later than up to six that came
                             // after them; never two of one rank.
                             let rank = 100 * (i as u64 + 6 - late.saturating_sub(5)) + i as u64;
                             let job = PastJob { rank, estimate: Span(estimate), run: Span(run) };
                             history.remember_job(job, &o);
-                            all.push(job);
+                            past.push(job);
                             if then > 1 {
-                                prop_assert_eq!(history.window_prediction(&o), obvious(&all, &o), "{:?} {}", &o, i);
+                                prop_assert_eq!(history.window_prediction(&o), obvious(&past, &o), "{:?} {}", &o, i);
                             }
                             if then == 7 {
-                                let saved = postcard::to_stdvec(&history).expect("saves");
-                                history = postcard::from_bytes(&saved).expect("loads");
+                                let bytes = postcard::to_stdvec(&history).expect("saves");
+                                history = postcard::from_bytes(&bytes).expect("loads");
                             }
                             prop_assert!(history.len() <= size && history.past.len() < 2 * size.max(1));
                         }

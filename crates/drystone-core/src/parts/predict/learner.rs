@@ -220,7 +220,7 @@ impl LearnerUser {
             means[0],
             means[1],
             mean(self.run),
-            self.ended.map_or(0.0, |ended| (job.submit - ended).as_f64()),
+            self.ended.map_or(0.0, |last_end| (job.submit - last_end).as_f64()),
             procs,
             if self.jobs > 0.0 { procs / mean(self.procs) } else { 0.0 },
             f64::from(self.here),
@@ -301,7 +301,7 @@ mod tests {
     /// `noisy` of it in turn. Returns the predictions of the last hundred jobs with their users and
     /// run times.
     fn stream(model: &mut Learner, jobs: u32, noisy: [i64; 2]) -> Vec<(i32, i64, i64)> {
-        let mut said = Vec::new();
+        let mut predictions = Vec::new();
         for i in 0..jobs {
             let at = i64::from(i) * 1_000;
             let (user, estimate) = (1 + (i % 2) as i32, 600 * (1 + i64::from(i / 2 % 3)));
@@ -309,11 +309,11 @@ mod tests {
             let job = job(at, user, 1 + i % 4, estimate);
             let prediction = model.predict(JobId(i), &job, None);
             if i + 100 >= jobs {
-                said.push((user, prediction.run.0, run));
+                predictions.push((user, prediction.run.0, run));
             }
             model.learn_from_end(JobId(i), &job, Span(run), Time(at + run));
         }
-        said
+        predictions
     }
 
     #[test]
@@ -321,9 +321,9 @@ mod tests {
         let mut model = Learner::new(LearnerOptions::default());
         assert_eq!(model.predict(JobId(0), &job(0, 1, 1, 500), None), Prediction::from_given(Span(500)));
         model.note_withdrawal(JobId(0), &job(0, 1, 1, 500));
-        let error = |said: Vec<(i32, i64, i64)>| {
+        let error = |predictions: Vec<(i32, i64, i64)>| {
             let wrong = |(_, p, run): &(i32, i64, i64)| (p - run).abs() as f64 / *run as f64;
-            said.iter().map(wrong).sum::<f64>() / said.len() as f64
+            predictions.iter().map(wrong).sum::<f64>() / predictions.len() as f64
         };
         // Jobs of minutes ask for a smaller rate than the study's, whose jobs run for hours.
         let symmetric = LearnerOptions {
@@ -342,8 +342,8 @@ mod tests {
     fn the_loss_decides_on_which_side_to_err() {
         let share_under = |under, over| {
             let mut model = Learner::new(LearnerOptions { under, over, ..LearnerOptions::default() });
-            let said = stream(&mut model, 4_000, [2, 9]);
-            said.iter().filter(|s| s.0 == 2 && s.1 < s.2).count()
+            let predictions = stream(&mut model, 4_000, [2, 9]);
+            predictions.iter().filter(|s| s.0 == 2 && s.1 < s.2).count()
         };
         let cautious = share_under(Branch::Squared, Branch::Linear);
         let daring = share_under(Branch::Linear, Branch::Squared);
@@ -357,8 +357,8 @@ mod tests {
         for i in 0..200u32 {
             let estimate = [0, 1, far, 7][i as usize % 4];
             let job = job(if i % 3 == 0 { -far } else { far }, i as i32, 1 + i % 2 * 1_000_000, estimate);
-            let said = model.predict(JobId(i), &job, None).run.0;
-            assert!(said >= estimate.min(1) && said <= estimate.max(0), "{said} of {estimate}");
+            let prediction = model.predict(JobId(i), &job, None).run.0;
+            assert!(prediction >= estimate.min(1) && prediction <= estimate.max(0), "{prediction} of {estimate}");
             model.learn_from_end(JobId(i), &job, Span([0, far][i as usize % 2]), Time(far));
         }
     }

@@ -209,9 +209,9 @@ mod tests {
     fn similar_jobs_have_the_same_estimate() {
         let past = [(1, 60, 10), (2, 60, 20), (3, 90, 40)];
         let immediate = RecentOptions { window: RecentWindow::Immediate, ..D() };
-        let extended = RecentOptions { window: RecentWindow::Extended, ..D() };
+        let extended_window = RecentOptions { window: RecentWindow::Extended, ..D() };
         assert_eq!(after(immediate, &past, 60), 60, "the last job is not similar");
-        assert_eq!(after(extended, &past, 60), 15);
+        assert_eq!(after(extended_window, &past, 60), 15);
         assert_eq!(after(immediate, &past[..2], 60), 15);
         let partial = RecentOptions { full: false, ..immediate };
         assert_eq!(after(partial, &past, 90), 40, "the leading run of similar jobs");
@@ -237,19 +237,19 @@ mod tests {
 
     /// Every combination of the seven parameters of section 7, and what other studies add.
     fn all_options(size: usize) -> Vec<RecentOptions> {
-        let mut all = Vec::new();
+        let mut options = Vec::new();
         for window in [RecentWindow::All, RecentWindow::Immediate, RecentWindow::Extended] {
             for metric in [WindowMetric::Average, WindowMetric::Median, WindowMetric::Min, WindowMetric::Max] {
                 for (full, relative, termination) in (0..8).map(|i| (i & 1 > 0, i & 2 > 0, i & 4 > 0)) {
                     for above in [AboveEstimate::Discard, AboveEstimate::Clip, AboveEstimate::Keep] {
                         let fallback = if relative { Fallback::Relative } else { Fallback::Estimate };
                         let recency = if termination { Recency::Termination } else { Recency::Submission };
-                        all.push(RecentOptions { size, window, full, metric, fallback, recency, above, ..D() });
+                        options.push(RecentOptions { size, window, full, metric, fallback, recency, above, ..D() });
                     }
                 }
             }
         }
-        all
+        options
     }
 
     proptest::proptest! {
@@ -262,8 +262,8 @@ mod tests {
                 let (mut first_predictor, mut canonical_predictor) = (RecentPredictor::new(options), RecentPredictor::new(options.into_canonical()));
                 for &(id, user, estimate, run) in &past {
                     let job = job(user, estimate);
-                    let said = first_predictor.predict(JobId(id), &job, None);
-                    proptest::prop_assert_eq!(said, canonical_predictor.predict(JobId(id), &job, None), "{:?}", options);
+                    let prediction = first_predictor.predict(JobId(id), &job, None);
+                    proptest::prop_assert_eq!(prediction, canonical_predictor.predict(JobId(id), &job, None), "{:?}", options);
                     first_predictor.learn_from_end(JobId(id), &job, Span(run), Time::ZERO);
                     canonical_predictor.learn_from_end(JobId(id), &job, Span(run), Time::ZERO);
                 }
@@ -275,7 +275,7 @@ mod tests {
     fn only_what_predicts_the_same_is_merged() {
         // Each step away from a window of two of all jobs shows with some history, so it must stay.
         let past = [(1, 60, 10), (2, 90, 40), (3, 60, 21)];
-        let changed = [
+        let variants = [
             RecentOptions { size: 3, ..D() },
             RecentOptions { window: RecentWindow::Immediate, ..D() },
             RecentOptions { window: RecentWindow::Extended, ..D() },
@@ -283,14 +283,15 @@ mod tests {
             RecentOptions { metric: WindowMetric::Max, ..D() },
             RecentOptions { size: 3, metric: WindowMetric::Median, ..D() },
         ];
-        for options in changed {
-            let (mine, other) = (after(options, &past, 60), after(D(), &past, 60));
-            assert!(mine != other && options.into_canonical() == options, "{options:?}: {mine}");
+        for options in variants {
+            let (mine, default_run) = (after(options, &past, 60), after(D(), &past, 60));
+            assert!(mine != default_run && options.into_canonical() == options, "{options:?}: {mine}");
         }
         let relative = RecentOptions { size: 4, fallback: Fallback::Relative, ..D() };
         assert!(after(relative, &past, 60) < 60 && relative.into_canonical() == relative);
-        let extended = RecentOptions { size: 1, window: RecentWindow::Extended, fallback: Fallback::Relative, ..D() };
-        assert!(after(extended, &past, 70) < 70 && extended.into_canonical() == extended);
+        let extended_window =
+            RecentOptions { size: 1, window: RecentWindow::Extended, fallback: Fallback::Relative, ..D() };
+        assert!(after(extended_window, &past, 70) < 70 && extended_window.into_canonical() == extended_window);
         let partial = RecentOptions { size: 4, full: false, ..D() };
         assert!(after(partial, &past, 60) < 60 && partial.into_canonical() == partial);
     }

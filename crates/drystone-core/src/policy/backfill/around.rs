@@ -47,7 +47,7 @@ impl Backfill {
     pub(super) fn decide_around(
         &mut self,
         outlook: &Outlook,
-        changed: bool,
+        has_changed: bool,
         view: &View<'_>,
         actions: &mut Actions,
     ) -> bool {
@@ -64,7 +64,7 @@ impl Backfill {
             self.around.head = None;
             return false;
         }
-        if !changed && self.cannot_start_any(view) {
+        if !has_changed && self.cannot_start_any(view) {
             self.enqueue_fresh(view);
             return true;
         }

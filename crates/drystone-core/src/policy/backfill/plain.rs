@@ -122,16 +122,16 @@ impl OrderLane {
     /// A job joins; searches find it by how long it would have to run at most.
     fn add_job(&mut self, id: JobId, longest: Span, view: &View<'_>) {
         let job = ranking::waiting_job(&self.order, id, view.prediction(id), view);
-        if let Some(placed) = &mut self.placed {
-            placed.insert(WaitingJob { prediction: longest, ..job });
+        if let Some(queue) = &mut self.placed {
+            queue.insert(WaitingJob { prediction: longest, ..job });
         }
     }
 
     /// A job leaves that joined when it was predicted to run so long.
     fn remove_job(&mut self, id: JobId, prediction: Span, view: &View<'_>) {
         let place = self.queue_place(id, prediction, view);
-        if let Some(placed) = &mut self.placed {
-            placed.remove(place);
+        if let Some(queue) = &mut self.placed {
+            queue.remove(place);
         }
     }
 
@@ -146,9 +146,9 @@ impl OrderLane {
     }
 
     /// All jobs in order.
-    fn list_jobs(&self, rated: Option<Vec<JobId>>) -> Vec<JobId> {
+    fn list_jobs(&self, ranking: Option<Vec<JobId>>) -> Vec<JobId> {
         let queued_ids = || self.placed.iter().flat_map(WaitQueue::iter).map(|job| job.id).collect();
-        rated.unwrap_or_else(queued_ids)
+        ranking.unwrap_or_else(queued_ids)
     }
 }
 
@@ -276,8 +276,8 @@ impl PlainBackfill {
         let mut start_count = 0;
         let head = loop {
             let first = match (&rated_heads, &self.heads.placed) {
-                (Some(rated), _) => rated.get(start_count).copied(),
-                (None, placed) => placed.as_ref().and_then(WaitQueue::first_job).map(|job| job.id),
+                (Some(ranking), _) => ranking.get(start_count).copied(),
+                (None, queue) => queue.as_ref().and_then(WaitQueue::first_job).map(|job| job.id),
             };
             let Some(first) = first else { return };
             let procs = view.job(first).procs;
@@ -300,8 +300,8 @@ impl PlainBackfill {
         let (window, extra) = shadow.map_or((Span::MAX, 0), |shadow| (shadow.time - now, shadow.extra));
         let mut fit = CountedFit { fit: BackfillFit { free, window, extra }, left: free_levels, extra: extra_left };
         match rated_candidates {
-            Some(tried) => {
-                for id in tried {
+            Some(candidates) => {
+                for id in candidates {
                     let (procs, longest) = (view.job(id).procs, self.longest_run(id, view));
                     let waits = id != head && self.waiting.contains(&id);
                     if waits && fit.take_if_fits(procs, longest, totals(id)) {
@@ -323,20 +323,26 @@ impl PlainBackfill {
 
     /// The reservation of the job that blocks the queue, by the ends of a book. `left` is what is
     /// free of further resources, and becomes what is left over then.
-    fn find_shadow(&self, book: &EndBook, need: &PooledNeed<'_>, left: &mut [i64], view: &View<'_>) -> Option<Shadow> {
+    fn find_shadow(
+        &self,
+        book: &EndBook,
+        need: &PooledNeed<'_>,
+        levels: &mut [i64],
+        view: &View<'_>,
+    ) -> Option<Shadow> {
         let floor = if self.choices.overdue == OverdueRule::Now { view.current_time() } else { Time::MIN };
         if view.resources().is_none() {
             return book.set.find_shadow(need.procs as Procs, self.choices.extra, floor);
         }
-        pooled_shadow(book.set.iter().copied(), need, left, (self.choices.extra, floor), view)
+        pooled_shadow(book.set.iter().copied(), need, levels, (self.choices.extra, floor), view)
     }
 
     /// The pass on nodes, and while processors are out or will be: a plan of the future with one
     /// reservation.
     fn pass_around(
         &mut self,
-        rated: Option<Vec<JobId>>,
-        tried: Option<Vec<JobId>>,
+        ranking: Option<Vec<JobId>>,
+        candidates: Option<Vec<JobId>>,
         view: &View<'_>,
         actions: &mut Actions,
     ) {
@@ -354,7 +360,7 @@ impl PlainBackfill {
             open_room = open_room.in_all();
         }
         let mut head = None;
-        for id in self.heads.list_jobs(rated) {
+        for id in self.heads.list_jobs(ranking) {
             let (need, span) = (view.job_need(id), self.plan.planned_span(id, view).max(Span(1)));
             let announced_span = self.announced_by.as_ref().map(|book| book.planned_span(id, view).max(Span(1)));
             if let Some(seat) = plan.find_now(need, span, now, &open_room) {
@@ -373,8 +379,8 @@ impl PlainBackfill {
                 (Some(apart), Some(span)) => apart.earliest_start(need, span, now),
                 _ => Some(start),
             };
-            if let Some(told) = announced_start.filter(|&told| told > now) {
-                self.announce_start(id, told, actions);
+            if let Some(announcement) = announced_start.filter(|&announcement| announcement > now) {
+                self.announce_start(id, announcement, actions);
             }
             head = Some(id);
             break;
@@ -382,7 +388,7 @@ impl PlainBackfill {
         if head.is_none() {
             return;
         }
-        for id in self.candidates.list_jobs(tried) {
+        for id in self.candidates.list_jobs(candidates) {
             let (need, longest) = (view.job_need(id), self.longest_run(id, view).max(Span(1)));
             let waits = Some(id) != head && self.waiting.contains(&id);
             if let Some(seat) = waits.then(|| plan.find_now(need, longest, now, &open_room)).flatten() {

@@ -43,11 +43,11 @@ impl PlanningPass<'_> {
     }
 
     /// Starts a job, if it fits now for so long.
-    fn try_start(&mut self, job: &PlannedJob, why: StartReason, view: &View<'_>, actions: &mut Actions) -> bool {
+    fn try_start(&mut self, job: &PlannedJob, reason: StartReason, view: &View<'_>, actions: &mut Actions) -> bool {
         let need = job.job_need(view);
         let Some(seat) = self.plan.find_now(need, job.span, view.current_time(), &self.left) else { return false };
         let need = need.on_seat(Some(&seat));
-        self.namer.start_job((job.id, why), job.planned_end(), &seat, view, actions);
+        self.namer.start_job((job.id, reason), job.planned_end(), &seat, view, actions);
         self.plan.reserve_need(job.start, job.planned_end(), need);
         self.left.take_need(need);
         self.free -= job.procs;
@@ -105,7 +105,7 @@ impl Backfill {
             break;
         }
         for id in skipped_jobs {
-            self.aside.retain(|&other| other != id);
+            self.aside.retain(|&candidate| candidate != id);
             self.enqueue_job(ranking::waiting_job(&self.choices.order, id, view.prediction(id), view), view);
         }
     }
@@ -119,8 +119,8 @@ impl Backfill {
         let mut starting: Vec<WaitingJob> = Vec::new();
         let mut plan = |waiting: &WaitingJob| {
             let job = plan_for_now(waiting, waiting.prediction, now);
-            let why = if reserved_count == 0 { StartReason::Head } else { StartReason::Backfilled };
-            if pass.try_start(&job, why, view, actions) {
+            let reason = if reserved_count == 0 { StartReason::Head } else { StartReason::Backfilled };
+            if pass.try_start(&job, reason, view, actions) {
                 starting.push(*waiting);
             } else if let Some(start) = pass.plan_job(&job, view) {
                 reserved_count += 1;

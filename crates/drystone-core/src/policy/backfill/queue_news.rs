@@ -16,7 +16,7 @@ impl Backfill {
     #[cold]
     pub(super) fn note_withdrawal(&mut self, id: JobId, view: &View<'_>) {
         self.fresh.retain(|f| f.id != id);
-        if let Some(at) = self.aside.iter().position(|&other| other == id) {
+        if let Some(at) = self.aside.iter().position(|&candidate| candidate == id) {
             self.aside.remove(at);
             return;
         }

@@ -85,12 +85,12 @@ pub(super) fn backfill_starts<'a>(
         ends.map(|(end, need)| HeldNeed { end, need, seat: None, cores: None, supply: None }).collect();
     for (end, node, cores) in task.core_returns() {
         let out = HeldNeed { end, need: JobNeed::of_procs(0), seat: None, cores: Some((node, cores)), supply: None };
-        held_needs.insert(held_needs.partition_point(|held| held.end <= end), out);
+        held_needs.insert(held_needs.partition_point(|hold| hold.end <= end), out);
     }
     for (end, resource, change) in task.supply_changes() {
         let supply = Some((resource, change));
         let step = HeldNeed { end, need: JobNeed::of_procs(0), seat: None, cores: None, supply };
-        held_needs.insert(held_needs.partition_point(|held| held.end <= end), step);
+        held_needs.insert(held_needs.partition_point(|hold| hold.end <= end), step);
     }
     let mut now = 0;
     loop {
@@ -128,12 +128,12 @@ pub(super) fn backfill_starts<'a>(
         let Some(&head) = queue.first() else { return Some(starts) };
         // The shadow time of the head, and what it leaves over then.
         let (mut extra, mut shadow) = (free.clone(), i64::MAX);
-        for held in &held_needs {
-            if extra.has_room(task.job_need(head)) && held.end > shadow {
+        for hold in &held_needs {
+            if extra.has_room(task.job_need(head)) && hold.end > shadow {
                 break;
             }
-            held.give_back(&mut extra);
-            shadow = held.end;
+            hold.give_back(&mut extra);
+            shadow = hold.end;
         }
         let reserved_seat = extra.find_seat(task.job_need(head)).unwrap_or_default();
         extra.take_need(task.job_need(head).on_seat(Some(&reserved_seat)));
@@ -154,10 +154,10 @@ pub(super) fn backfill_starts<'a>(
         });
         // The next event: the end of the job that ends first. No job is wider than the machine, so
         // one runs.
-        let Some(next) = held_needs.first().map(|held| held.end) else { return Some(starts) };
+        let Some(next) = held_needs.first().map(|hold| hold.end) else { return Some(starts) };
         now = next;
         let ended_count = held_needs.partition_point(|r| r.end <= now);
-        held_needs.drain(..ended_count).for_each(|held| held.give_back(&mut free));
+        held_needs.drain(..ended_count).for_each(|hold| hold.give_back(&mut free));
     }
 }
 

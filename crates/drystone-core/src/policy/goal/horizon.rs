@@ -89,7 +89,7 @@ mod tests {
             |(ends, jobs)| {
                 let mut running: Vec<(Time, u32)> = ends.into_iter().map(|(end, procs)| (Time(end), procs)).collect();
                 running.sort_unstable();
-                let held: u32 = running.iter().map(|run| run.1).sum();
+                let procs_in_use: u32 = running.iter().map(|run| run.1).sum();
                 let mut waiting: Vec<GoalCandidate> = jobs
                     .into_iter()
                     .map(|(age, procs, span)| GoalCandidate {
@@ -101,7 +101,7 @@ mod tests {
                     })
                     .collect();
                 waiting.sort_by_key(|job| job.submit);
-                GoalTask { free: 8 - held.min(8), running, waiting, ..GoalTask::default() }
+                GoalTask { free: 8 - procs_in_use.min(8), running, waiting, ..GoalTask::default() }
             },
         )
     }
@@ -115,14 +115,14 @@ mod tests {
             let branching = if fcfs { Branching::Fcfs } else { Branching::Lxf };
             let heuristic = GoalSettings { nodes: Some(0), branching, ..GoalSettings::default() };
             let within = GoalSettings { horizon: Some(most), ..heuristic.clone() };
-            let (all, some) = (GoalSearch::default().run(&task, &heuristic, None), GoalSearch::default().run(&task, &within, None));
-            prop_assert_eq!(&all.path, &some.path);
-            for (place, (&start, &known)) in all.starts.iter().zip(&some.starts).enumerate() {
-                prop_assert!(start == known || known == i64::MAX && start > 0, "job {}: {} and {}", place, start, known);
+            let (whole, some) = (GoalSearch::default().run(&task, &heuristic, None), GoalSearch::default().run(&task, &within, None));
+            prop_assert_eq!(&whole.path, &some.path);
+            for (place, (&start, &partial_start)) in whole.starts.iter().zip(&some.starts).enumerate() {
+                prop_assert!(start == partial_start || partial_start == i64::MAX && start > 0, "job {}: {} and {}", place, start, partial_start);
             }
-            let searched = GoalSettings { nodes: Some(200), branching, ..GoalSettings::default() };
-            let far = GoalSettings { horizon: Some(task.waiting.len() as u32), ..searched.clone() };
-            prop_assert_eq!(GoalSearch::default().run(&task, &searched, None), GoalSearch::default().run(&task, &far, None));
+            let settings = GoalSettings { nodes: Some(200), branching, ..GoalSettings::default() };
+            let far = GoalSettings { horizon: Some(task.waiting.len() as u32), ..settings.clone() };
+            prop_assert_eq!(GoalSearch::default().run(&task, &settings, None), GoalSearch::default().run(&task, &far, None));
         }
     }
 
@@ -141,8 +141,8 @@ mod tests {
         let waiting = vec![job(-9, 2, 50), job(-8, 2, 50), job(-7, 1, 10), job(-6, 1, 11)];
         let task = GoalTask { free: 1, running: vec![(Time(10), 1)], waiting, ..GoalTask::default() };
         let settings = GoalSettings { horizon: Some(2), branching: Branching::Fcfs, ..GoalSettings::default() };
-        let found = GoalSearch::default().run(&task, &settings, None);
-        assert_eq!(found.starts[2], 0);
-        assert_eq!(found.starts[3], i64::MAX, "nothing is free any more");
+        let schedule = GoalSearch::default().run(&task, &settings, None);
+        assert_eq!(schedule.starts[2], 0);
+        assert_eq!(schedule.starts[3], i64::MAX, "nothing is free any more");
     }
 }

@@ -80,16 +80,16 @@ mod tests {
 
     #[test]
     fn moves_by_hand() {
-        let moved = |way| {
+        let after_move = |way| {
             let mut path = [1, 2, 3, 4, 5];
             apply_move(&mut path, 1, 3, way);
-            let there = path;
+            let new_path = path;
             undo_move(&mut path, 1, 3, way);
             assert_eq!(path, [1, 2, 3, 4, 5]);
-            there
+            new_path
         };
-        assert_eq!(moved(0), [1, 4, 2, 3, 5]);
-        assert_eq!(moved(1), [1, 3, 4, 2, 5]);
-        assert_eq!(moved(2), [1, 4, 3, 2, 5]);
+        assert_eq!(after_move(0), [1, 4, 2, 3, 5]);
+        assert_eq!(after_move(1), [1, 3, 4, 2, 5]);
+        assert_eq!(after_move(2), [1, 4, 3, 2, 5]);
     }
 }

@@ -142,11 +142,11 @@ impl FromStr for GoalMeasure {
         let fail = || format!("`{}` is no measure; expected one of {WORDS}", text.trim());
         let call = NamedCall::parse(text).map_err(|_| fail())?;
         if call.name == "special" && call.variant.is_none() {
-            let [(Some(whose), number)] = call.args.as_slice() else { return Err(fail()) };
+            let [(Some(owner_kind), number)] = call.args.as_slice() else { return Err(fail()) };
             let number = number.parse().ok().filter(|&n| n >= 0).ok_or_else(|| {
                 format!("`{number}` is no number of a user, group or queue; write e.g. special(user=1)")
             })?;
-            return Ok(GoalMeasure::Special(match whose.as_str() {
+            return Ok(GoalMeasure::Special(match owner_kind.as_str() {
                 "user" => SpecialJobs::User(number),
                 "group" => SpecialJobs::Group(number),
                 "queue" => SpecialJobs::Queue(number),
@@ -226,7 +226,7 @@ mod tests {
 
     #[test]
     fn reads_and_prints_measures() {
-        for (text, printed) in [
+        for (text, canonical) in [
             ("maxw", "maxW"),
             ("TW", "Tw"),
             ("Tw(50h)", "Tw(180000s)"),
@@ -244,8 +244,8 @@ mod tests {
             ("areaW(share)", "areaW(share)"),
         ] {
             let measure: GoalMeasure = text.parse().expect(text);
-            assert_eq!(measure.to_string(), printed);
-            assert_eq!(printed.parse(), Ok(measure));
+            assert_eq!(measure.to_string(), canonical);
+            assert_eq!(canonical.parse(), Ok(measure));
         }
         for (text, part) in [
             ("avgY", "no measure"),

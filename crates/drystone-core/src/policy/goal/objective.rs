@@ -202,7 +202,7 @@ impl GoalObjective {
         };
         let mut measures = Vec::new();
         for part in parts {
-            let bound = match part.split_once('<').map(|(what, time)| (what.trim(), time.trim())) {
+            let bound = match part.split_once('<').map(|(measure, time)| (measure.trim(), time.trim())) {
                 Some(("wait", time)) => format!("Tw({time})"),
                 Some(("start", time)) => format!("late({time})"),
                 _ => return Err(fail(part)),
@@ -210,7 +210,9 @@ impl GoalObjective {
             measures.push(bound.parse::<GoalMeasure>().map_err(|_| fail(part))?);
         }
         measures.push(aim);
-        if measures.len() > MOST_MEASURES || measures.iter().enumerate().any(|(at, one)| measures[..at].contains(one)) {
+        if measures.len() > MOST_MEASURES
+            || measures.iter().enumerate().any(|(at, measure)| measures[..at].contains(measure))
+        {
             return Err(format!("a goal has up to {} bounds, each once; {FORM}", MOST_MEASURES - 1));
         }
         Ok(GoalObjective { model: ObjectiveModel::Lexical, measures, ..GoalObjective::default() })
@@ -280,8 +282,8 @@ impl Judge {
     pub(super) fn set_best(&mut self, values: &[i64]) {
         self.best.clear();
         self.best.extend_from_slice(values);
-        for ((slack, fixed), &value) in self.slack.iter_mut().zip(&self.fixed_slack).zip(values) {
-            *slack = if *fixed > 0 { *fixed } else { round_hundredth_up(value) };
+        for ((slack, setting), &value) in self.slack.iter_mut().zip(&self.fixed_slack).zip(values) {
+            *slack = if *setting > 0 { *setting } else { round_hundredth_up(value) };
         }
         if self.version == Version::A {
             self.reference.clear();
@@ -484,8 +486,8 @@ mod tests {
         assert!(b.is_better(&[0, 1_000_000]), "an improvement to zero dominates");
         let c = judge(TWO, Version::C, Strict, &[5, 100], &[0, 100]);
         assert!(c.is_better(&[4, 1_000_000]) && !c.is_better(&[6, 0]));
-        let both = judge(TWO, Version::B, Strict, &[0, 100], &[]);
-        assert!(!both.is_better(&[100, 0]), "one to zero and one from zero are even");
+        let judgement = judge(TWO, Version::B, Strict, &[0, 100], &[]);
+        assert!(!judgement.is_better(&[100, 0]), "one to zero and one from zero are even");
     }
 
     #[test]

@@ -96,7 +96,7 @@ impl GoalRule {
 #[inline(always)]
 fn compute_slowdown(wait: i64, pace: u64) -> i64 {
     let added_slowdown = (i128::from(wait) * i128::from(pace) + (1 << 31)) >> 32;
-    i64::try_from(added_slowdown).map_or(i64::MAX, |added| added.saturating_add(ONE))
+    i64::try_from(added_slowdown).map_or(i64::MAX, |extra| extra.saturating_add(ONE))
 }
 
 impl GoalMeasure {

@@ -93,14 +93,20 @@ impl GoalSearch {
         self.build_schedule(judge.best, is_exhausted)
     }
 
-    fn build_schedule(&self, values: Vec<i64>, exhausted: bool) -> FoundSchedule {
+    fn build_schedule(&self, values: Vec<i64>, is_exhausted: bool) -> FoundSchedule {
         let BestPath { path, starts: path_starts } = &self.walker.best;
         let mut starts = vec![i64::MAX; self.table.len()];
         let place = |&rank: &u32| self.table.places[rank as usize];
         for (rank, &start) in path.iter().zip(path_starts) {
             starts[place(rank) as usize] = start;
         }
-        FoundSchedule { path: path.iter().map(place).collect(), starts, values, effort: self.walker.effort, exhausted }
+        FoundSchedule {
+            path: path.iter().map(place).collect(),
+            starts,
+            values,
+            effort: self.walker.effort,
+            exhausted: is_exhausted,
+        }
     }
 
     /// The references of version C: what backfilling with one reservation would achieve in each

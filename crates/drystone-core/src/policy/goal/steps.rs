@@ -177,20 +177,20 @@ impl FreeSteps {
 
     /// Becomes a copy of another; keeps its own memory.
     #[inline]
-    pub(super) fn copy_from(&mut self, other: &FreeSteps) {
-        self.time.clone_from(&other.time);
-        self.free.clone_from(&other.free);
-        if other.width > 0 || self.width > 0 {
-            self.copy_levels(other);
+    pub(super) fn copy_from(&mut self, source: &FreeSteps) {
+        self.time.clone_from(&source.time);
+        self.free.clone_from(&source.free);
+        if source.width > 0 || self.width > 0 {
+            self.copy_levels(source);
         }
-        self.front = other.front;
+        self.front = source.front;
     }
 
     #[inline(never)]
-    fn copy_levels(&mut self, other: &FreeSteps) {
-        self.width = other.width;
-        self.levels.clone_from(&other.levels);
-        match (&mut self.room, &other.room) {
+    fn copy_levels(&mut self, source: &FreeSteps) {
+        self.width = source.width;
+        self.levels.clone_from(&source.levels);
+        match (&mut self.room, &source.room) {
             (Some(own), Some(other)) => {
                 own.0.copy_from(&other.0);
                 own.1 = other.1;
@@ -371,15 +371,15 @@ mod tests {
         ) {
             let mut ends = ends;
             ends.sort_unstable();
-            let held: u32 = ends.iter().map(|e| e.1).sum();
-            let free = 8 + 18 - held;
+            let procs_in_use: u32 = ends.iter().map(|e| e.1).sum();
+            let free = 8 + 18 - procs_in_use;
             let narrowest = jobs.iter().map(|j| j.0).min().expect("some");
             let mut steps = FreeSteps::default();
             steps.fill_steps(free, ends.iter().copied());
             steps.skip_narrow(narrowest);
             let mut profile = Profile::new(Time::ZERO, free);
             profile.reset_to_running(Time::ZERO, free, ends.iter().map(|&(end, procs)| (Time(end), procs)));
-            let mut placed = Vec::new();
+            let mut placements = Vec::new();
             for &(procs, span) in &jobs {
                 let start = profile.earliest_start(procs, Span(span), Time::ZERO).expect("fits");
                 prop_assert_eq!(steps.earliest_start(JobNeed::of_procs(procs), span), start.0);
@@ -387,9 +387,9 @@ mod tests {
                 let spot = steps.place_job(JobNeed::of_procs(procs), span, narrowest);
                 prop_assert_eq!(spot.start, start.0);
                 profile.reserve_procs(start, start + Span(span), procs);
-                placed.push((before, spot, procs));
+                placements.push((before, spot, procs));
             }
-            for (before, spot, procs) in placed.iter().rev() {
+            for (before, spot, procs) in placements.iter().rev() {
                 steps.take_back(spot, JobNeed::of_procs(*procs), 0);
                 prop_assert_eq!(&steps.time, &before.time);
                 prop_assert_eq!(&steps.free, &before.free);

@@ -44,10 +44,10 @@ pub struct TreeEffort {
 }
 
 impl TreeEffort {
-    pub(super) fn add_effort(&mut self, other: &TreeEffort) {
-        self.nodes += other.nodes;
-        self.paths += other.paths;
-        self.improvements += other.improvements;
+    pub(super) fn add_effort(&mut self, effort: &TreeEffort) {
+        self.nodes += effort.nodes;
+        self.paths += effort.paths;
+        self.improvements += effort.improvements;
     }
 }
 
@@ -383,15 +383,15 @@ impl Walker {
 
     /// Tells a listener which paths are visited.
     fn record_visit(&mut self) {
-        if let Some(visited) = &mut self.visited {
-            visited.push(self.frames[1..=self.placed].iter().map(|frame| frame.job).collect());
+        if let Some(paths) = &mut self.visited {
+            paths.push(self.frames[1..=self.placed].iter().map(|frame| frame.job).collect());
         }
     }
 
     /// Takes back all nodes below a depth.
     #[inline]
     fn take_back(&mut self, table: &RankTable, depth: usize) {
-        while self.copied.last().is_some_and(|&copied| copied > depth) {
+        while self.copied.last().is_some_and(|&copy_depth| copy_depth > depth) {
             self.copied.pop();
         }
         if self.placed - depth >= WORTH_A_COPY {

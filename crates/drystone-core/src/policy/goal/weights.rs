@@ -28,7 +28,7 @@ pub(super) fn fill_weights(task: &GoalTask, objective: &GoalObjective, places: &
             }
             GoalMeasure::Fair(_) => {
                 let mut usage: BTreeMap<i32, i64> =
-                    task.usage.iter().filter(|used| *used.1 > 0).map(|(&user, &used)| (user, used)).collect();
+                    task.usage.iter().filter(|entry| *entry.1 > 0).map(|(&user, &amount)| (user, amount)).collect();
                 places.iter().for_each(|&place| {
                     usage.entry(owner(place).user).or_insert(0);
                 });
@@ -43,13 +43,13 @@ pub(super) fn fill_weights(task: &GoalTask, objective: &GoalObjective, places: &
 }
 
 fn equal_share(usage: &BTreeMap<i32, i64>) -> i128 {
-    let total_usage: i128 = usage.values().map(|&used| i128::from(used)).sum();
+    let total_usage: i128 = usage.values().map(|&amount| i128::from(amount)).sum();
     total_usage / (usage.len() as i128).max(1)
 }
 
 /// 1024·share / (share + used).
-fn share_weight(share: i128, used: i64) -> u16 {
-    let sum = share + i128::from(used);
+fn share_weight(share: i128, amount: i64) -> u16 {
+    let sum = share + i128::from(amount);
     if sum == 0 { FULL as u16 } else { (FULL * share / sum) as u16 }
 }
 
@@ -63,7 +63,7 @@ mod tests {
         let usage = BTreeMap::from([(1, 600), (2, 0), (3, 300)]);
         let share = equal_share(&usage);
         assert_eq!(share, 300);
-        assert_eq!([600, 0, 300].map(|used| share_weight(share, used)), [341, 1024, 512]);
+        assert_eq!([600, 0, 300].map(|amount| share_weight(share, amount)), [341, 1024, 512]);
         assert_eq!(share_weight(0, 0), 1024);
     }
 }

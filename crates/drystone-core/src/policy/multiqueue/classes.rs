@@ -102,23 +102,23 @@ impl QueueClasses {
 
 /// Borders that cut sorted run times into this many parts with equally many jobs, as far as ties
 /// allow.
-fn quantile_borders(sorted: &[Span], parts: u32) -> Vec<Span> {
+fn quantile_borders(spans: &[Span], parts: u32) -> Vec<Span> {
     let parts = parts as usize;
-    let mut borders: Vec<Span> = (1..parts).filter_map(|i| sorted.get(i * sorted.len() / parts).copied()).collect();
+    let mut borders: Vec<Span> = (1..parts).filter_map(|i| spans.get(i * spans.len() / parts).copied()).collect();
     borders.dedup();
     // Above the last border there must be a job.
-    while borders.last().is_some_and(|b| sorted.last() <= Some(b)) {
+    while borders.last().is_some_and(|b| spans.last() <= Some(b)) {
         borders.pop();
     }
     borders
 }
 
 /// Returns whether no part has a coefficient of variation above 1.
-fn are_parts_even(sorted: &[Span], borders: &[Span]) -> bool {
+fn are_parts_even(spans: &[Span], borders: &[Span]) -> bool {
     let mut from = 0;
     for border in borders.iter().chain([&Span::MAX]) {
-        let to = sorted.partition_point(|s| s <= border);
-        if coefficient_of_variation(&sorted[from..to]) > 1.0 {
+        let to = spans.partition_point(|s| s <= border);
+        if coefficient_of_variation(&spans[from..to]) > 1.0 {
             return false;
         }
         from = to;

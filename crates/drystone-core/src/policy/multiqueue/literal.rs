@@ -139,8 +139,8 @@ impl MultiQueue {
     fn place_pivot(&mut self, job: &QueuedJob, class: usize, actions: &mut Actions) -> Time {
         let rank = self.literal.pivots.iter().position(|p| p.id == job.id);
         let arrival = self.settings.promise == Promising::Arrival;
-        let before = |i: usize, other: &Pivot| match arrival {
-            true => other.id < job.id,
+        let before = |i: usize, pivot: &Pivot| match arrival {
+            true => pivot.id < job.id,
             false => rank.is_none_or(|rank| i < rank),
         };
         let plan = self.plan_with(before);

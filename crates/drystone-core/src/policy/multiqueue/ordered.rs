@@ -46,7 +46,7 @@ impl MultiQueue {
         let ids: Vec<JobId> = waiting_jobs.iter().map(|(job, _)| job.id).collect();
         let ranked_positions = self.rater.as_ref().map(|rater| rater.rank_jobs(&ids, self.shares.as_mut(), view));
         let mut ordered_jobs = match ranked_positions {
-            Some(ranked) => ranked.into_iter().map(|at| waiting_jobs[at]).collect(),
+            Some(positions) => positions.into_iter().map(|at| waiting_jobs[at]).collect(),
             None => waiting_jobs,
         };
         if !self.privileges.is_empty() {
@@ -57,14 +57,14 @@ impl MultiQueue {
 
     /// Moves jobs of higher priority forward, and those that have waited too long before all
     /// others; the rest of the order stays.
-    fn put_important_first(&self, ordered: &mut [(QueuedJob, usize)], view: &View<'_>) {
+    fn put_important_first(&self, jobs: &mut [(QueuedJob, usize)], view: &View<'_>) {
         let starves =
             |job: &QueuedJob| self.settings.starve.is_some_and(|patience| view.wait_so_far(job.id) > patience);
         let grade = |job: &QueuedJob| if starves(job) { f64::INFINITY } else { self.privileges.job_priority(job.id) };
-        let mut graded_positions: Vec<(f64, usize)> = ordered.iter().map(|(job, _)| grade(job)).zip(0..).collect();
+        let mut graded_positions: Vec<(f64, usize)> = jobs.iter().map(|(job, _)| grade(job)).zip(0..).collect();
         graded_positions.sort_shared_by(|a, b| b.0.total_cmp(&a.0).then(a.1.cmp(&b.1)));
-        let sorted_jobs: Vec<(QueuedJob, usize)> = graded_positions.into_iter().map(|(_, at)| ordered[at]).collect();
-        ordered.copy_from_slice(&sorted_jobs);
+        let sorted_jobs: Vec<(QueuedJob, usize)> = graded_positions.into_iter().map(|(_, at)| jobs[at]).collect();
+        jobs.copy_from_slice(&sorted_jobs);
     }
 
     /// Starts a job whose promised time has come. Returns whether it started.
@@ -100,8 +100,8 @@ impl MultiQueue {
         let starts = self.may_start(job, view);
         if starts {
             self.queues[class].remove(job.id);
-            let why = if behind_pivot { StartReason::Backfilled } else { StartReason::Head };
-            self.start_beside(job, class, why, view, actions);
+            let reason = if behind_pivot { StartReason::Backfilled } else { StartReason::Head };
+            self.start_beside(job, class, reason, view, actions);
         }
         starts
     }

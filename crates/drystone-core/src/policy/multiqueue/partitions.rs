@@ -41,14 +41,14 @@ impl Partitions {
     /// idle.
     pub(super) fn start_job(&mut self, queue: usize, procs: Procs) {
         let mut missing = procs.saturating_sub(self.idle[queue]);
-        for other in 0..self.size.len() {
+        for donor in 0..self.size.len() {
             if missing == 0 {
                 break;
             }
-            if other != queue {
-                let moved_procs = missing.min(self.idle[other]);
-                self.idle[other] -= moved_procs;
-                self.size[other] -= moved_procs;
+            if donor != queue {
+                let moved_procs = missing.min(self.idle[donor]);
+                self.idle[donor] -= moved_procs;
+                self.size[donor] -= moved_procs;
                 self.idle[queue] += moved_procs;
                 self.size[queue] += moved_procs;
                 missing -= moved_procs;

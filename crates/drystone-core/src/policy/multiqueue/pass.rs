@@ -252,7 +252,7 @@ impl MultiQueue {
                     {
                         from = Some(job.id);
                     }
-                    found => break found,
+                    choice => break choice,
                 }
             };
             *candidate = next_job.map_or(QueueCandidate::None, |w| QueueCandidate::Job(QueuedJob::from_waiting(&w)));
@@ -310,15 +310,15 @@ impl MultiQueue {
             return;
         }
         let pivot_id = self.promises.iter().find(|p| p.class == class && p.id > id).map(|p| p.id);
-        if let Some(dropped) = pivot_id.and_then(|id| self.promises.drop(id)) {
-            self.seats.remove(&dropped.id);
+        if let Some(promise) = pivot_id.and_then(|id| self.promises.drop(id)) {
+            self.seats.remove(&promise.id);
             if self.scratch.planned
                 && let Some(profile) = &mut self.scratch.profile
             {
-                profile.release_procs(dropped.at, dropped.promised_end(), dropped.procs);
+                profile.release_procs(promise.at, promise.promised_end(), promise.procs);
             }
             if let Some(pools) = &mut self.scratch.pools {
-                pools.release_amounts(dropped.id, dropped.at, dropped.promised_end(), view);
+                pools.release_amounts(promise.id, promise.at, promise.promised_end(), view);
             }
             // There is more room than before, also for those that this pass has already passed.
             self.deposed = true;
@@ -341,14 +341,14 @@ impl MultiQueue {
         &mut self,
         job: &QueuedJob,
         class: usize,
-        why: StartReason,
+        reason: StartReason,
         view: &View<'_>,
         actions: &mut Actions,
     ) {
         let (now, end) = (self.scratch.now, self.scratch.now.saturating_add(job.span));
         let pools = self.scratch.pools.as_deref_mut();
         let seat = pools.map(|pools| pools.reserve_seat(job.id, (now, end), None, view)).unwrap_or_default();
-        self.start_job(job, class, (why, &seat), view, actions);
+        self.start_job(job, class, (reason, &seat), view, actions);
         self.promises.note_start(end, job.procs);
         if self.scratch.planned
             && let Some(profile) = &mut self.scratch.profile

@@ -70,9 +70,9 @@ impl PromiseList {
 
     /// Adds a promise that `profile` holds already.
     pub(super) fn add_promise(&mut self, promise: PromisedStart, profile: &Profile) {
-        for other in &mut self.list {
-            if promise.at <= other.at && other.at < promise.promised_end() {
-                other.left = other.left.saturating_sub(promise.procs);
+        for neighbour in &mut self.list {
+            if promise.at <= neighbour.at && neighbour.at < promise.promised_end() {
+                neighbour.left = neighbour.left.saturating_sub(promise.procs);
             }
         }
         let at = self.list.partition_point(|p| (p.at, p.id) < (promise.at, promise.id));
@@ -89,9 +89,9 @@ impl PromiseList {
     /// Takes out a promise that will not be kept: its processors are left over again.
     pub(super) fn drop(&mut self, id: JobId) -> Option<PromisedStart> {
         let dropped_promise = self.remove(id)?;
-        for other in &mut self.list {
-            if dropped_promise.at <= other.at && other.at < dropped_promise.promised_end() {
-                other.left += dropped_promise.procs;
+        for neighbour in &mut self.list {
+            if dropped_promise.at <= neighbour.at && neighbour.at < dropped_promise.promised_end() {
+                neighbour.left += dropped_promise.procs;
             }
         }
         Some(dropped_promise)
@@ -116,7 +116,7 @@ impl PromiseList {
         now: Time,
         profile: &mut Profile,
         (mut pools, view): (Option<&mut PassPools>, &View<'_>),
-        mut moved: impl FnMut(JobId, Time),
+        mut note_move: impl FnMut(JobId, Time),
     ) {
         for promise in &mut self.list {
             let ready = now.max(promise.ready);
@@ -133,7 +133,7 @@ impl PromiseList {
             }
             if start != promise.at {
                 promise.at = start;
-                moved(promise.id, start);
+                note_move(promise.id, start);
             }
         }
         self.list.sort_shared_by_key(|p| (p.at, p.id));

@@ -69,8 +69,8 @@ impl ClassQueue {
     #[inline]
     pub(super) fn first_job(&self) -> Option<QueuedJob> {
         let ready = self.ready.first_job().map(|w| QueuedJob::from_waiting(&w));
-        let Some((_, delayed)) = self.delayed.first_key_value() else { return ready };
-        Some(ready.filter(|r| r.id < delayed.id).unwrap_or(*delayed))
+        let Some((_, late_job)) = self.delayed.first_key_value() else { return ready };
+        Some(ready.filter(|r| r.id < late_job.id).unwrap_or(*late_job))
     }
 
     /// Lets those start whose delay is over. Returns whether there were any.

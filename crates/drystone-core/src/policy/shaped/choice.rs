@@ -16,9 +16,9 @@ pub(super) enum SizeWish {
 
 impl SizeWish {
     /// The sizes of a job by a rule, where none was chosen for it before.
-    pub(super) fn by_rule(rule: ShapeRule, chosen: Option<Procs>, id: JobId, scene: &PassScene<'_>) -> SizeWish {
+    pub(super) fn by_rule(rule: ShapeRule, choice: Option<Procs>, id: JobId, scene: &PassScene<'_>) -> SizeWish {
         let Some(shape) = job_sizes(scene.view, id) else { return SizeWish::One(scene.view.job(id).procs) };
-        if let Some(size) = chosen {
+        if let Some(size) = choice {
             return SizeWish::One(size);
         }
         let sizes = scene.sizes_within(id, shape);

@@ -42,11 +42,11 @@ impl ShapedConservative {
         }
         match event {
             PolicyEvent::Arrived(id) | PolicyEvent::Released(id) => {
-                let at = self.fresh.partition_point(|&other| other < id);
+                let at = self.fresh.partition_point(|&member| member < id);
                 self.fresh.insert(at, id);
             }
             PolicyEvent::Cancelled(id) | PolicyEvent::Held(id) => {
-                self.fresh.retain(|&other| other != id);
+                self.fresh.retain(|&member| member != id);
                 self.plans.retain(|plan| plan.id != id);
             }
             _ => {}
@@ -114,7 +114,7 @@ impl ShapedConservative {
         for size in sizes.iter() {
             let run = scene.predicted_run(plan.id, size);
             let Some(start) = room.earliest_start(size, watts, run) else { continue };
-            if start <= plan.start && start + run <= end && best.is_none_or(|(known, _)| start + run < known) {
+            if start <= plan.start && start + run <= end && best.is_none_or(|(best_end, _)| start + run < best_end) {
                 best = Some((start + run, SizedPlan { start, size, ..*plan }));
             }
         }

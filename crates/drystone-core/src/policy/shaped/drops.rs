@@ -18,14 +18,14 @@ impl ShapedEasy {
             while self.choices.drop == DropRule::Pace && slow_job(scene, actions) {}
             while shrink_most(scene, actions) {}
             // Other changes of jobs that are slower from now on wait for the next pass.
-            for one in scene.runners.iter_mut().filter(|one| one.pace != scene.view.job_pace(one.id)) {
-                one.movable = false;
+            for runner in scene.runners.iter_mut().filter(|runner| runner.pace != scene.view.job_pace(runner.id)) {
+                runner.movable = false;
             }
             return back;
         }
         let mut over = -scene.room.free_now().1;
         while over > 0 {
-            let Some(at) = scene.runners.iter().rposition(|one| one.watts > 0) else { return back };
+            let Some(at) = scene.runners.iter().rposition(|runner| runner.watts > 0) else { return back };
             let runner = scene.runners.remove(at);
             over -= i64::from(runner.spans.0.procs) * runner.watts;
             if self.choices.drop == DropRule::Kill {
@@ -54,12 +54,12 @@ fn slow_job(scene: &mut PassScene<'_>, actions: &mut Actions) -> bool {
         return false;
     }
     let view = scene.view;
-    let saves = |one: &SizedRunner, pace| (one.watts - view.watts_at(one.id, pace)) * i64::from(one.size);
-    let slowest = |one: &SizedRunner| {
-        let may_slow = view.last_start(one.id) < scene.now && one.spans.1.is_none();
-        view.job_shape(one.id).filter(|_| may_slow)?.slower_paces().next_back().filter(|pace| *pace > one.pace)
+    let saves = |runner: &SizedRunner, pace| (runner.watts - view.watts_at(runner.id, pace)) * i64::from(runner.size);
+    let slowest = |runner: &SizedRunner| {
+        let may_slow = view.last_start(runner.id) < scene.now && runner.spans.1.is_none();
+        view.job_shape(runner.id).filter(|_| may_slow)?.slower_paces().next_back().filter(|pace| *pace > runner.pace)
     };
-    let able = scene.runners.iter().enumerate().filter_map(|(at, one)| Some((at, one.id, slowest(one)?)));
+    let able = scene.runners.iter().enumerate().filter_map(|(at, runner)| Some((at, runner.id, slowest(runner)?)));
     let slow = able.min_by_key(|&(at, id, slowest)| (Reverse(saves(&scene.runners[at], slowest)), id));
     let Some((at, _, slowest)) = slow else { return false };
     let runner = &scene.runners[at];
@@ -75,11 +75,11 @@ fn shrink_most(scene: &mut PassScene<'_>, actions: &mut Actions) -> bool {
     if over <= 0 {
         return false;
     }
-    let surplus = |one: &SizedRunner| {
-        let min = scene.view.job_shape(one.id).map_or(one.size, |shape| shape.sizes.min());
-        (one.movable && one.watts > 0 && one.size > min).then(|| one.size - min)
+    let surplus = |runner: &SizedRunner| {
+        let min = scene.view.job_shape(runner.id).map_or(runner.size, |shape| shape.sizes.min());
+        (runner.movable && runner.watts > 0 && runner.size > min).then(|| runner.size - min)
     };
-    let givers = scene.runners.iter().enumerate().filter_map(|(at, one)| Some((at, one.id, surplus(one)?)));
+    let givers = scene.runners.iter().enumerate().filter_map(|(at, runner)| Some((at, runner.id, surplus(runner)?)));
     let giver = givers.min_by_key(|(_, id, surplus)| (Reverse(*surplus), *id));
     let Some((at, id, _)) = giver else { return false };
     let (runner, Some(shape)) = (&scene.runners[at], scene.view.job_shape(id)) else { return false };

@@ -97,14 +97,14 @@ impl ShapedEasy {
         match event {
             PolicyEvent::Arrived(id) | PolicyEvent::Released(id) => self.fresh.push(id),
             PolicyEvent::Cancelled(id) | PolicyEvent::Held(id) => {
-                self.fresh.retain(|&other| other != id);
-                self.queue.retain(|&other| other != id);
-                self.parked.retain(|&other| other != id);
+                self.fresh.retain(|&member| member != id);
+                self.queue.retain(|&member| member != id);
+                self.parked.retain(|&member| member != id);
                 self.chosen.remove(&id);
             }
             PolicyEvent::Parked(id) => self.parked.push(id),
             PolicyEvent::Ended { job, .. } | PolicyEvent::Stopped { job, .. } => {
-                self.parked.retain(|&other| other != job);
+                self.parked.retain(|&member| member != job);
                 if let Some(shares) = &mut self.shares {
                     ranking::account_usage(shares, job, view);
                 }
@@ -130,7 +130,7 @@ impl ShapedEasy {
             if self.choices.shape == ShapeRule::Submit {
                 self.choose_at_arrival(id, &scene);
             }
-            let at = self.queue.partition_point(|&other| other < id);
+            let at = self.queue.partition_point(|&member| member < id);
             self.queue.insert(at, id);
         }
         let holds = self.held_back(view);
@@ -164,7 +164,7 @@ impl ShapedEasy {
             scene.grow_jobs(reservation, self.choices.share, actions);
         }
         for id in back {
-            let at = self.queue.partition_point(|&other| other < id);
+            let at = self.queue.partition_point(|&member| member < id);
             self.queue.insert(at, id);
         }
     }
@@ -282,11 +282,11 @@ impl ShapedEasy {
     fn start_others(
         &mut self,
         rest: &[JobId],
-        reserved: Option<(HeldSpan, i64)>,
+        reservation: Option<(HeldSpan, i64)>,
         scene: &mut PassScene<'_>,
         actions: &mut Actions,
     ) {
-        if let Some((span, watts)) = reserved {
+        if let Some((span, watts)) = reservation {
             scene.room.change_span(span, watts, -1);
         }
         for &id in rest {
@@ -299,7 +299,7 @@ impl ShapedEasy {
                 self.remove_job(id);
             }
         }
-        if let Some((span, watts)) = reserved {
+        if let Some((span, watts)) = reservation {
             scene.room.change_span(span, watts, 1);
         }
     }
@@ -310,16 +310,16 @@ impl ShapedEasy {
             return;
         }
         let mut room: RoomSteps = scene.room.clone();
-        for &other in &self.parked {
-            let Some((start, size, rest)) = self.best_resumption(other, scene, &room) else { continue };
+        for &rival in &self.parked {
+            let Some((start, size, rest)) = self.best_resumption(rival, scene, &room) else { continue };
             let span = HeldSpan { from: start, until: start + rest, procs: size };
-            room.change_span(span, scene.view.job_watts(other), -1);
+            room.change_span(span, scene.view.job_watts(rival), -1);
         }
-        for &other in self.queue.iter().filter(|&&other| other < id) {
-            let size = self.chosen.get(&other).copied().unwrap_or(scene.view.job(other).procs);
-            let watts = scene.view.job_watts(other);
-            if let Some(start) = room.earliest_start(size, watts, scene.predicted_run(other, size)) {
-                room.change_span(scene.held_span(other, start, size), watts, -1);
+        for &rival in self.queue.iter().filter(|&&rival| rival < id) {
+            let size = self.chosen.get(&rival).copied().unwrap_or(scene.view.job(rival).procs);
+            let watts = scene.view.job_watts(rival);
+            if let Some(start) = room.earliest_start(size, watts, scene.predicted_run(rival, size)) {
+                room.change_span(scene.held_span(rival, start, size), watts, -1);
             }
         }
         if let Some((_, size)) = scene.best_start(id, &scene.all_sizes(id), &room) {
@@ -335,10 +335,10 @@ fn known_terms<'a>(view: &View<'a>) -> Option<&'a PowerTerms> {
 
 /// Gives running jobs the sizes that they ask for: smaller ones at once, larger ones if they fit
 /// around all others and the reservation.
-fn grant_asks(reserved: Option<(HeldSpan, i64)>, scene: &mut PassScene<'_>, actions: &mut Actions) {
+fn grant_asks(reservation: Option<(HeldSpan, i64)>, scene: &mut PassScene<'_>, actions: &mut Actions) {
     for at in 0..scene.runners.len() {
         let runner = &scene.runners[at];
-        let Some(asked) = scene.view.asked_size(runner.id) else { continue };
+        let Some(wish) = scene.view.asked_size(runner.id) else { continue };
         // A job that has started or resumed at this pass changes at the next one at the earliest,
         // and a job that gives processors back changes after that.
         if scene.view.last_start(runner.id) == scene.now
@@ -347,17 +347,17 @@ fn grant_asks(reserved: Option<(HeldSpan, i64)>, scene: &mut PassScene<'_>, acti
         {
             continue;
         }
-        let grants = asked <= runner.size || {
+        let grants = wish <= runner.size || {
             let mut room = scene.room.clone();
             PassScene::change_room(runner, &mut room, 1);
-            if let Some((span, watts)) = reserved {
+            if let Some((span, watts)) = reservation {
                 room.change_span(span, watts, -1);
             }
-            let until = scene.view.end_at_shape(runner.id, scene.now, (asked, runner.pace));
-            room.fits_span(HeldSpan { from: scene.now, until, procs: asked }, runner.watts)
+            let until = scene.view.end_at_shape(runner.id, scene.now, (wish, runner.pace));
+            room.fits_span(HeldSpan { from: scene.now, until, procs: wish }, runner.watts)
         };
         if grants {
-            scene.resize_job(at, asked, true, actions);
+            scene.resize_job(at, wish, true, actions);
         }
     }
 }

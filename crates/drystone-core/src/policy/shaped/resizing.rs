@@ -61,8 +61,8 @@ fn compare_fullness(a: (&JobShape, Procs), b: (&JobShape, Procs)) -> std::cmp::O
         let (min, max) = (shape.sizes.min(), shape.sizes.max());
         (u64::from(size - min), u64::from((max - min).max(1)))
     };
-    let ((over, under), (other, below)) = (part(a), part(b));
-    (over * below).cmp(&(other * under))
+    let ((over, under), (above, below)) = (part(a), part(b));
+    (over * below).cmp(&(above * under))
 }
 
 impl PassScene<'_> {
@@ -72,7 +72,7 @@ impl PassScene<'_> {
         &mut self,
         head: JobId,
         (ladder, share): (ShrinkLadder, ShareRule),
-        reserved: impl Fn(&PassScene<'_>) -> Option<Time>,
+        shadow_of: impl Fn(&PassScene<'_>) -> Option<Time>,
         actions: &mut Actions,
     ) -> Shrunk {
         let pending_procs = self.pending_procs();
@@ -101,7 +101,7 @@ impl PassScene<'_> {
                 continue;
             }
             let now = last == self.now;
-            if !now && reserved(self).is_some_and(|start| start <= last) {
+            if !now && shadow_of(self).is_some_and(|start| start <= last) {
                 continue;
             }
             let mut givers = givers;
@@ -116,14 +116,14 @@ impl PassScene<'_> {
     /// that is too much.
     fn find_givers(&self, mut need: i64, keep: Rung, share: ShareRule) -> Option<Vec<Giver>> {
         let mut pool = Vec::new();
-        for (at, one) in self.runners.iter().enumerate().filter(|(_, one)| one.movable) {
-            let Some(shape) = job_sizes(self.view, one.id) else { continue };
+        for (at, runner) in self.runners.iter().enumerate().filter(|(_, runner)| runner.movable) {
+            let Some(shape) = job_sizes(self.view, runner.id) else { continue };
             let keep = keep.size_of(shape);
-            if one.size > keep
-                && let Some(floor) = shape.sizes.at_least(keep.max(self.drained_procs(one.id)))
-                && one.size > floor
+            if runner.size > keep
+                && let Some(floor) = shape.sizes.at_least(keep.max(self.drained_procs(runner.id)))
+                && runner.size > floor
             {
-                pool.push(Giver { at, floor, keep, size: one.size, left: one.size });
+                pool.push(Giver { at, floor, keep, size: runner.size, left: runner.size });
             }
         }
         while need > 0 {
@@ -135,7 +135,7 @@ impl PassScene<'_> {
                 ShareRule::Equal => able.min_by(|a, b| {
                     let of = |giver: &Giver| self.view.job_shape(id(giver));
                     let order = match (of(a), of(b)) {
-                        (Some(one), Some(other)) => compare_fullness((other, b.left), (one, a.left)),
+                        (Some(first_shape), Some(other)) => compare_fullness((other, b.left), (first_shape, a.left)),
                         _ => std::cmp::Ordering::Equal,
                     };
                     order.then_with(|| id(a).cmp(&id(b)))
@@ -169,7 +169,7 @@ impl PassScene<'_> {
     }
 
     /// Lets jobs grow into the room that is left beside the reservation.
-    pub(super) fn grow_jobs(&mut self, reserved: Option<(HeldSpan, i64)>, share: ShareRule, actions: &mut Actions) {
+    pub(super) fn grow_jobs(&mut self, reservation: Option<(HeldSpan, i64)>, share: ShareRule, actions: &mut Actions) {
         let mut able: Vec<usize> =
             (0..self.runners.len()).filter(|&at| self.runners[at].movable && !self.runners[at].touched).collect();
         if able.is_empty() || self.room.free_now().0 <= 0 {
@@ -178,7 +178,7 @@ impl PassScene<'_> {
         able.sort_shared_by_key(|&at| self.runners[at].id);
         let mut growth =
             Growth { room: self.room.clone(), sizes: able.iter().map(|&at| (at, self.runners[at].size)).collect() };
-        if let Some((span, watts)) = reserved {
+        if let Some((span, watts)) = reservation {
             growth.room.change_span(span, watts, -1);
         }
         match share {
@@ -273,15 +273,15 @@ impl Growth {
             let shape = |place: usize| scene.view.job_shape(scene.runners[self.sizes[place].0].id);
             open.retain(|&place| shape(place).is_some_and(|shape| self.sizes[place].1 < shape.sizes.max()));
             let emptiest = open.iter().copied().min_by(|&a, &b| match (shape(a), shape(b)) {
-                (Some(one), Some(other)) => {
-                    compare_fullness((one, self.sizes[a].1), (other, self.sizes[b].1)).then_with(|| a.cmp(&b))
+                (Some(first_shape), Some(other)) => {
+                    compare_fullness((first_shape, self.sizes[a].1), (other, self.sizes[b].1)).then_with(|| a.cmp(&b))
                 }
                 _ => a.cmp(&b),
             });
             let Some(place) = emptiest else { return };
             let next = shape(place).and_then(|shape| shape.sizes.at_least(self.sizes[place].1 + 1));
             if !next.is_some_and(|next| self.enlarge_job(scene, place, next)) {
-                open.retain(|&other| other != place);
+                open.retain(|&member| member != place);
             }
         }
     }

@@ -76,9 +76,11 @@ impl<'a> PassScene<'a> {
                 }
             })
             .collect();
-        let room =
-            RoomSteps::from_spans(view, runners.iter().flat_map(|one| one.held_spans().map(|span| (span, one.watts))));
-        runners.sort_unstable_by_key(|one| (view.last_start(one.id), one.id));
+        let room = RoomSteps::from_spans(
+            view,
+            runners.iter().flat_map(|runner| runner.held_spans().map(|span| (span, runner.watts))),
+        );
+        runners.sort_unstable_by_key(|runner| (view.last_start(runner.id), runner.id));
         PassScene { view, now, runners, room, caps: BTreeMap::new(), cut: Vec::new(), any_pace: false }
     }
 
@@ -120,20 +122,20 @@ impl<'a> PassScene<'a> {
     }
 
     /// Starts a waiting job at its full pace.
-    pub(super) fn start_job(&mut self, id: JobId, size: Procs, why: StartReason, actions: &mut Actions) {
-        self.start_at(id, (size, 0), why, actions);
+    pub(super) fn start_job(&mut self, id: JobId, size: Procs, reason: StartReason, actions: &mut Actions) {
+        self.start_at(id, (size, 0), reason, actions);
     }
 
     pub(super) fn start_at(
         &mut self,
         id: JobId,
         (size, pace): (Procs, PaceNumber),
-        why: StartReason,
+        reason: StartReason,
         actions: &mut Actions,
     ) {
         match (size, pace) == (self.view.job_size(id), 0) {
-            true => actions.start_job(id, why),
-            false => actions.start_at(id, (size, pace), why),
+            true => actions.start_job(id, reason),
+            false => actions.start_at(id, (size, pace), reason),
         }
         let mut span = self.span_at(id, self.now, (size, pace));
         span.until = span.until.max(self.now + Span(1));
@@ -152,8 +154,8 @@ impl<'a> PassScene<'a> {
     }
 
     /// Takes what a running job holds out of a room, or puts it back.
-    pub(super) fn change_room(one: &SizedRunner, room: &mut RoomSteps, sign: i64) {
-        one.held_spans().for_each(|span| room.change_span(span, one.watts, sign));
+    pub(super) fn change_room(runner: &SizedRunner, room: &mut RoomSteps, sign: i64) {
+        runner.held_spans().for_each(|span| room.change_span(span, runner.watts, sign));
     }
 
     /// Changes the size of a running job, at once or at its next point.
@@ -200,7 +202,7 @@ impl<'a> PassScene<'a> {
 
     /// Returns jobs to faster paces, where they then end earlier and fit around all others and the
     /// reservation: in the order of their starts, each at the fastest pace that fits.
-    pub(super) fn raise_paces(&mut self, reserved: Option<(HeldSpan, i64)>, actions: &mut Actions) {
+    pub(super) fn raise_paces(&mut self, reservation: Option<(HeldSpan, i64)>, actions: &mut Actions) {
         for at in 0..self.runners.len() {
             let runner = &self.runners[at];
             if runner.pace == 0 || runner.touched || runner.spans.1.is_some() {
@@ -208,7 +210,7 @@ impl<'a> PassScene<'a> {
             }
             let mut room = self.room.clone();
             Self::change_room(runner, &mut room, 1);
-            if let Some((span, watts)) = reserved {
+            if let Some((span, watts)) = reservation {
                 room.change_span(span, watts, -1);
             }
             let fits = |pace: &PaceNumber| {
@@ -231,17 +233,18 @@ impl<'a> PassScene<'a> {
     /// Returns the watts that jobs still draw and are about to give back, since they have begun to
     /// shrink.
     pub(super) fn going_watts(&self) -> i64 {
-        let gives = self.runners.iter().filter(|one| one.gives);
-        let less = |one: &SizedRunner| {
-            let next_size = one.spans.1.map_or(one.size, |next_size| next_size.procs);
-            i64::from(one.size.saturating_sub(next_size)) * one.watts
+        let gives = self.runners.iter().filter(|runner| runner.gives);
+        let less = |runner: &SizedRunner| {
+            let next_size = runner.spans.1.map_or(runner.size, |next_size| next_size.procs);
+            i64::from(runner.size.saturating_sub(next_size)) * runner.watts
         };
         gives.map(less).sum()
     }
 
     /// Processors that pending shrinks will free.
     pub(super) fn pending_procs(&self) -> i64 {
-        let less = |one: &SizedRunner| one.spans.1.map_or(0, |then| i64::from(one.size) - i64::from(then.procs));
-        self.runners.iter().map(|one| less(one).max(0)).sum()
+        let less =
+            |runner: &SizedRunner| runner.spans.1.map_or(0, |then| i64::from(runner.size) - i64::from(then.procs));
+        self.runners.iter().map(|runner| less(runner).max(0)).sum()
     }
 }

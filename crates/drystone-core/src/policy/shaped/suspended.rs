@@ -17,7 +17,7 @@ impl ResumableJob {
     fn id(&self) -> JobId {
         match self {
             ResumableJob::Parked(id) => *id,
-            ResumableJob::Cut(one) => one.id,
+            ResumableJob::Cut(runner) => runner.id,
         }
     }
 }
@@ -45,23 +45,23 @@ impl ShapedEasy {
         let parked_jobs = std::mem::take(&mut self.parked).into_iter().map(ResumableJob::Parked);
         let mut paused_jobs: Vec<ResumableJob> =
             parked_jobs.chain(std::mem::take(&mut scene.cut).into_iter().map(ResumableJob::Cut)).collect();
-        paused_jobs.sort_shared_by_key(|one| (scene.view.last_start(one.id()), one.id()));
+        paused_jobs.sort_shared_by_key(|paused_job| (scene.view.last_start(paused_job.id()), paused_job.id()));
         let (mut reservation, mut resumptions) = (None, PausedActions::default());
-        for one in paused_jobs {
-            let (id, watts) = (one.id(), scene.view.job_watts(one.id()));
-            if let ResumableJob::Cut(one) = &one
-                && one.held_spans().all(|span| scene.room.fits_span(span, watts))
+        for paused_job in paused_jobs {
+            let (id, watts) = (paused_job.id(), scene.view.job_watts(paused_job.id()));
+            if let ResumableJob::Cut(runner) = &paused_job
+                && runner.held_spans().all(|span| scene.room.fits_span(span, watts))
             {
-                PassScene::change_room(one, &mut scene.room, -1);
-                scene.runners.push(one.clone());
+                PassScene::change_room(runner, &mut scene.room, -1);
+                scene.runners.push(runner.clone());
                 continue;
             }
             let best = self.best_resumption(id, scene, &scene.room);
             if let Some((start, size, rest)) = best.filter(|best| best.0 == scene.now) {
                 let span = HeldSpan { from: start, until: start + rest, procs: size };
                 scene.room.change_span(span, watts, -1);
-                resumptions.go_on(&one, size, scene);
-                let movable = matches!(&one, ResumableJob::Cut(one) if one.size != size);
+                resumptions.go_on(&paused_job, size, scene);
+                let movable = matches!(&paused_job, ResumableJob::Cut(one) if one.size != size);
                 scene.runners.push(SizedRunner {
                     id,
                     size,
@@ -74,7 +74,7 @@ impl ShapedEasy {
                 });
                 continue;
             }
-            if let ResumableJob::Cut(_) = one {
+            if let ResumableJob::Cut(_) = paused_job {
                 resumptions.suspends.push(Action::Suspend(id));
             }
             self.parked.push(id);
@@ -87,7 +87,7 @@ impl ShapedEasy {
         if let Some((span, watts)) = reservation {
             scene.room.change_span(span, watts, 1);
         }
-        scene.runners.sort_shared_by_key(|one| (scene.view.last_start(one.id), one.id));
+        scene.runners.sort_shared_by_key(|runner| (scene.view.last_start(runner.id), runner.id));
         [resumptions.suspends, resumptions.shrinks, resumptions.takes]
             .concat()
             .into_iter()
@@ -126,9 +126,9 @@ impl ShapedEasy {
 
 impl PausedActions {
     /// Adds the action that lets a job run with this size from now on.
-    fn go_on(&mut self, one: &ResumableJob, procs: Procs, scene: &PassScene<'_>) {
-        let (job, own) = (one.id(), scene.view.job_size(one.id()));
-        match one {
+    fn go_on(&mut self, paused_job: &ResumableJob, procs: Procs, scene: &PassScene<'_>) {
+        let (job, own) = (paused_job.id(), scene.view.job_size(paused_job.id()));
+        match paused_job {
             // A change to the present size withdraws one that is pending.
             ResumableJob::Cut(_) if procs == own => self.shrinks.push(Action::Resize { job, procs, at_once: false }),
             ResumableJob::Cut(_) if procs < own => self.shrinks.push(Action::Resize { job, procs, at_once: true }),

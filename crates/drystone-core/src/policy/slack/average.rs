@@ -24,8 +24,8 @@ struct Average {
 }
 
 impl Average {
-    fn new(given: AverageWait) -> Average {
-        match given {
+    fn new(setting: AverageWait) -> Average {
+        match setting {
             AverageWait::Given(seconds) => Average { seconds, seen: 0.0 },
             _ => Average { seconds: FIRST_GUESS, seen: 1.0 },
         }
@@ -52,11 +52,13 @@ pub(super) struct Averages {
 }
 
 impl Averages {
-    pub(super) fn new(given: AverageWait) -> Averages {
-        let classes = match given {
-            AverageWait::Given(_) | AverageWait::Auto => vec![Average::new(given)],
-            AverageWait::ByLength => vec![Average::new(given); CLASSES],
-            AverageWait::GivenByLength(all) => all.map(|one| Average::new(AverageWait::Given(one))).to_vec(),
+    pub(super) fn new(setting: AverageWait) -> Averages {
+        let classes = match setting {
+            AverageWait::Given(_) | AverageWait::Auto => vec![Average::new(setting)],
+            AverageWait::ByLength => vec![Average::new(setting); CLASSES],
+            AverageWait::GivenByLength(averages) => {
+                averages.map(|seconds| Average::new(AverageWait::Given(seconds))).to_vec()
+            }
         };
         Averages { classes }
     }
@@ -94,9 +96,9 @@ mod tests {
         assert_eq!(average.mean_seconds(), 1.0, "never zero");
         (0..20_000).for_each(|_| average.learn_wait(Span(7)));
         assert!((average.mean_seconds() - 7.0).abs() < 1e-6);
-        let mut given = Average::new(AverageWait::Given(2401.0));
-        given.learn_wait(Span(0));
-        assert_eq!(given.mean_seconds(), 2401.0);
+        let mut constant = Average::new(AverageWait::Given(2401.0));
+        constant.learn_wait(Span(0));
+        assert_eq!(constant.mean_seconds(), 2401.0);
     }
 
     /// Each class starts from an hour; a border belongs to the class below.
@@ -107,14 +109,14 @@ mod tests {
         averages.learn_wait(Span(7_200), Span(28_801));
         let means = [1, 600, 601, 3_600, 28_800, 28_801].map(|length| averages.mean_seconds(Span(length)));
         assert_eq!(means, [1800.0, 1800.0, 3600.0, 3600.0, 3600.0, 5400.0]);
-        let mut given = Averages::new(AverageWait::GivenByLength([60.0, 600.0, 1200.0, 2400.0]));
-        given.learn_wait(Span(0), Span(600));
+        let mut constants = Averages::new(AverageWait::GivenByLength([60.0, 600.0, 1200.0, 2400.0]));
+        constants.learn_wait(Span(0), Span(600));
         assert_eq!(
-            [600, 601, 28_800, 28_801].map(|length| given.mean_seconds(Span(length))),
+            [600, 601, 28_800, 28_801].map(|length| constants.mean_seconds(Span(length))),
             [60.0, 600.0, 1200.0, 2400.0]
         );
-        let mut one = Averages::new(AverageWait::Auto);
-        one.learn_wait(Span(0), Span(600));
-        assert_eq!(one.mean_seconds(Span(100_000)), 1800.0);
+        let mut single = Averages::new(AverageWait::Auto);
+        single.learn_wait(Span(0), Span(600));
+        assert_eq!(single.mean_seconds(Span(100_000)), 1800.0);
     }
 }

@@ -125,7 +125,7 @@ impl Slack {
             fresh.drain(..).for_each(|id| self.insert(id, view, actions));
         }
         for id in fresh.drain(..) {
-            self.beyond.insert(self.beyond.partition_point(|&other| other < id), id);
+            self.beyond.insert(self.beyond.partition_point(|&member| member < id), id);
         }
         self.fresh = fresh;
         // Those that start now leave their places to others.
@@ -256,12 +256,12 @@ impl Slack {
         if let Some(seats) = self.search.take_seats() {
             self.room.set_seats(seats);
         }
-        for moved in self.search.moves() {
-            let job = &mut self.plan[moved.at];
-            let (from, to) = (job.planned.start, moved.to);
+        for job_move in self.search.moves() {
+            let job = &mut self.plan[job_move.at];
+            let (from, to) = (job.planned.start, job_move.to);
             job.slack -= (to - from).as_f64();
             job.planned.start = to;
-            actions.explain_move(Moved { job: job.planned.id, favour, from, to, price: moved.price });
+            actions.explain_move(Moved { job: job.planned.id, favour, from, to, price: job_move.price });
             actions.push(promise_action(job));
         }
         in_order_of_starts(&mut self.plan);
@@ -319,7 +319,7 @@ impl Slack {
             self.freed = true;
         }
         self.fresh.retain(|&fresh| fresh != id);
-        self.turned_away.retain(|&other| other != id);
+        self.turned_away.retain(|&member| member != id);
         if let Ok(at) = self.beyond.binary_search(&id) {
             self.beyond.remove(at);
         }

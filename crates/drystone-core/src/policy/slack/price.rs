@@ -181,8 +181,8 @@ mod tests {
     use drystone_engine::policy::Importance;
 
     fn waiting(procs: Procs, slack: f64, first_slack: f64, priority: f64) -> PromisedJob {
-        let planned = PlannedJob { start: Time(0), id: JobId(0), procs, span: Span(2) };
-        PromisedJob { planned, priority, slack, first_slack }
+        let job = PlannedJob { start: Time(0), id: JobId(0), procs, span: Span(2) };
+        PromisedJob { planned: job, priority, slack, first_slack }
     }
 
     fn price(job: &PromisedJob, by: i64, newcomer: f64, weights: &Weights) -> f64 {
@@ -199,7 +199,7 @@ mod tests {
         let half = Weights { utilisation: 0.5, ..all_one };
         let third = Weights { priority: 1.0 / 3.0, ..all_one };
         let inf = f64::INFINITY;
-        let delayed = |procs, [slack, priority]: [f64; 2]| DelayedJob { procs, slack, first_slack: 10.0, priority };
+        let delay = |procs, [slack, priority]: [f64; 2]| DelayedJob { procs, slack, first_slack: 10.0, priority };
         type Row = (Weights, [f64; 2], [f64; 2], f64, [f64; 3], &'static str);
         let rows: [Row; 6] = [
             (all_one, [10.0, 0.5], [10.0, 0.75], 0.5, [4.0, 3.0, 4.0], "S2"),
@@ -209,19 +209,22 @@ mod tests {
             (half, [10.0, 0.5], [10.0, 0.75], 0.5, [2.828, 3.0, 2.828], "S1"),
             (third, [10.0, 0.15], [10.0, 0.9], 0.3, [4.0, 2.884, 3.175], "S2"),
         ];
-        for (weights, j1, j2, p3, printed, best) in rows {
-            let found = [
+        for (weights, j1, j2, p3, expected_prices, best) in rows {
+            let prices = [
                 weights.of_waiting(2, Span(2)),
-                delayed(1, j2).delay_price(Span(2), p3, &weights),
-                delayed(2, j1).delay_price(Span(2), p3, &weights),
+                delay(1, j2).delay_price(Span(2), p3, &weights),
+                delay(2, j1).delay_price(Span(2), p3, &weights),
             ];
-            for (found, printed) in found.into_iter().zip(printed) {
-                assert!(found == printed || (found - printed).abs() < 0.0006, "{weights:?}: {found} is not {printed}");
+            for (price, expected) in prices.into_iter().zip(expected_prices) {
+                assert!(
+                    price == expected || (price - expected).abs() < 0.0006,
+                    "{weights:?}: {price} is not {expected}"
+                );
             }
             // Among equals the one that moves fewest jobs: S1 moves none. Prices agree to the last
             // digit printed.
             let round = |x: f64| (x * 1e9).round();
-            let cheapest = (0..3).min_by(|&a, &b| round(found[a]).total_cmp(&round(found[b]))).expect("three");
+            let cheapest = (0..3).min_by(|&a, &b| round(prices[a]).total_cmp(&round(prices[b]))).expect("three");
             assert_eq!(["S1", "S2", "S3"][cheapest], best, "{weights:?}");
         }
     }

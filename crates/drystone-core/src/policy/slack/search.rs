@@ -274,10 +274,10 @@ impl SlackSearch {
     /// Looks for where each job could start at the earliest with the running jobs and the first
     /// `fixed` of the plan, and what it could gain by that. Both can only get less from slot to
     /// slot.
-    fn raise_floors(&mut self, task: &FitTask<'_>, fixed: usize) {
-        self.floors_of = fixed;
+    fn raise_floors(&mut self, task: &FitTask<'_>, fixed_count: usize) {
+        self.floors_of = fixed_count;
         let mut bounds: Bounds = Bounds::default();
-        for (at, job) in task.plan.iter().enumerate().skip(fixed) {
+        for (at, job) in task.plan.iter().enumerate().skip(fixed_count) {
             let PlannedJob { start, procs, span, .. } = job.planned;
             let bound = bounds.earliest_bound(procs, span, self.floors[at]);
             let floor =
@@ -288,7 +288,7 @@ impl SlackSearch {
             self.floors[at] = floor;
             self.gains[at] = self.stakes[at].move_cost(floor - start).min(0.0);
         }
-        for at in (fixed..task.plan.len()).rev() {
+        for at in (fixed_count..task.plan.len()).rev() {
             self.gains_from[at] = self.gains_from[at + 1] + self.gains[at];
         }
     }
@@ -404,27 +404,27 @@ impl SlackSearch {
         &mut self,
         task: &FitTask<'_>,
         candidate: PricedCandidate,
-        used: u32,
+        mask: u32,
         price: f64,
         best: &mut FitChoice,
     ) {
         let displaced_count = task.plan.len() - candidate.fixed;
-        if used.count_ones() as usize == displaced_count {
+        if mask.count_ones() as usize == displaced_count {
             self.consider_candidate(task, candidate, price, best);
             return;
         }
-        for k in (0..displaced_count).filter(|k| used & (1 << k) == 0) {
+        for k in (0..displaced_count).filter(|k| mask & (1 << k) == 0) {
             let at = candidate.fixed + k;
             let mark = self.trial.set_mark();
             let moves = self.trial_moves.len();
             if let Some((old, start)) = self.put_back(task, candidate, at, self.floors[at]) {
                 let sum = if start == old { Some(price) } else { self.price_after_move(at, old, start, price) };
                 if let Some(sum) = sum {
-                    let rest = (0..displaced_count).filter(|r| (used | 1 << k) & (1 << r) == 0);
+                    let rest = (0..displaced_count).filter(|r| (mask | 1 << k) & (1 << r) == 0);
                     let remaining_gain: f64 = rest.map(|r| self.gains[candidate.fixed + r]).sum();
                     let candidate = PricedCandidate { best: best.price, ..candidate };
                     if !candidate.is_beaten(sum + remaining_gain) {
-                        self.permute_displaced(task, candidate, used | 1 << k, sum, best);
+                        self.permute_displaced(task, candidate, mask | 1 << k, sum, best);
                     }
                 }
             }
@@ -566,7 +566,7 @@ mod tests {
                 base.reserve_procs(start, start + self.new.span, self.new.need.procs);
                 let own = settings.weights.of_waiting(self.new.need.procs, start - Time(0));
                 for order in orders(&displaced) {
-                    let (mut profile, mut price, mut moved) = (base.clone(), own, 0);
+                    let (mut profile, mut price, mut move_count) = (base.clone(), own, 0);
                     for job in order {
                         let PlannedJob { start: old, procs, span, .. } = job.planned;
                         let to = profile.earliest_start(procs, span, Time(0)).expect("fits");
@@ -574,11 +574,11 @@ mod tests {
                         let stake = job.compute_stake(self.new.priority, &settings.weights);
                         if to != old {
                             price += if stake.can_bear(to - old) { stake.move_cost(to - old) } else { f64::INFINITY };
-                            moved += 1;
+                            move_count += 1;
                         }
                     }
-                    if price < best.0 || (price == best.0 && moved < best.1) {
-                        best = (price, moved);
+                    if price < best.0 || (price == best.0 && move_count < best.1) {
+                        best = (price, move_count);
                     }
                 }
             }
@@ -590,16 +590,16 @@ mod tests {
         if jobs.is_empty() {
             return vec![Vec::new()];
         }
-        let mut all = Vec::new();
+        let mut permutations = Vec::new();
         for at in 0..jobs.len() {
             let mut rest = jobs.to_vec();
             let first = rest.remove(at);
-            all.extend(orders(&rest).into_iter().map(|mut order| {
+            permutations.extend(orders(&rest).into_iter().map(|mut order| {
                 order.insert(0, first);
                 order
             }));
         }
-        all
+        permutations
     }
 
     proptest! {
@@ -620,11 +620,11 @@ mod tests {
         fn exhaustive_is_the_cheapest_of_all_orders(case in cases()) {
             let (best, moves) = case.search(ReturnOrder::Exhaustive(8), true);
             // Another order of addition may round differently.
-            let (price, moved) = case.cheapest_of_all_orders();
+            let (price, move_count) = case.cheapest_of_all_orders();
             let close = best.price == price || (best.price - price).abs() <= 1e-9 * (1.0 + price.abs());
             prop_assert!(close, "{} is not {price}", best.price);
             if best.price == price {
-                prop_assert_eq!(moves.len(), moved);
+                prop_assert_eq!(moves.len(), move_count);
             }
             for order in [ReturnOrder::Start, ReturnOrder::Arrival, ReturnOrder::Utilisation, ReturnOrder::Cost, ReturnOrder::Priority] {
                 prop_assert!(case.search(order.clone(), true).0.price >= best.price - 1e-9 * (1.0 + best.price.abs()), "{order:?}");

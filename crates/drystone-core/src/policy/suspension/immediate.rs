@@ -106,7 +106,7 @@ impl Immediate {
     fn note_end(&mut self, id: JobId, view: &View<'_>) {
         let Some(at) = self.running_position(id) else { return };
         let task = self.remove_running(at);
-        if self.is_shared() && self.running.iter().any(|other| other.has_common_processor(&task)) {
+        if self.is_shared() && self.running.iter().any(|rival| rival.has_common_processor(&task)) {
             // Another scheduler had started two jobs on the same processors.
             self.look_anew(view);
         } else if let Some(processors) = &mut self.processors {
@@ -179,8 +179,8 @@ impl Immediate {
 
     /// Returns whether these processors are of no use to a job that resumes now: some are out, or
     /// go before its end.
-    fn is_lost_on(&self, set: &ProcSet, barred: &ProcSet) -> bool {
-        have_common_processor(set, barred) || self.processors.as_ref().is_some_and(|p| p.are_no_gain(set))
+    fn is_lost_on(&self, set: &ProcSet, barred_procs: &ProcSet) -> bool {
+        have_common_processor(set, barred_procs) || self.processors.as_ref().is_some_and(|p| p.are_no_gain(set))
     }
 
     fn note_withdrawal(&mut self, id: JobId) {
@@ -196,11 +196,11 @@ impl Immediate {
     }
 
     /// A job has left its processors.
-    fn touch_waiters(&mut self, gone: &SuspensionTask) {
+    fn touch_waiters(&mut self, leaver: &SuspensionTask) {
         // It may have been the one with what others gave back.
-        let passes = self.amounts.frees_needed_amounts(gone);
+        let passes = self.amounts.frees_needed_amounts(leaver);
         for (asking, task) in self.asking.iter_mut().zip(&self.parked) {
-            if asking.blocker == gone.id || asking.blocker == NO_JOB && task.has_common_processor(gone) || passes {
+            if asking.blocker == leaver.id || asking.blocker == NO_JOB && task.has_common_processor(leaver) || passes {
                 asking.ready = TOUCHED;
             }
         }
@@ -235,7 +235,7 @@ impl Immediate {
         let barred_procs = self.ahead.barred_processors(&self.fresh[at], now);
         if !barred_procs.is_empty() {
             // Its processors are found as if those were not there that go before its end.
-            let without = self.processors.as_ref().map(|all| all.without_barred(&barred_procs));
+            let without = self.processors.as_ref().map(|processors| processors.without_barred(&barred_procs));
             let all_processors = std::mem::replace(&mut self.processors, without);
             let fresh_seat = self.find_place(at, &barred_procs, now);
             self.processors = all_processors;
@@ -247,27 +247,33 @@ impl Immediate {
 
     /// The running jobs that have to go so that one starts that never ran; none if enough are free.
     /// `None` where it cannot.
-    fn find_place(&self, at: usize, barred: &ProcSet, now: Time) -> Option<FreshSeat> {
+    fn find_place(&self, at: usize, barred_procs: &ProcSet, now: Time) -> Option<FreshSeat> {
         let processors = self.processors.as_ref()?;
         if let Some(nodes) = &self.amounts.nodes {
-            return self.find_seat(at, barred, nodes, now);
+            return self.find_seat(at, barred_procs, nodes, now);
         }
-        self.find_victims(at, barred, processors, now).map(|victims| FreshSeat { victims, on: None })
+        self.find_victims(at, barred_procs, processors, now).map(|victims| FreshSeat { victims, on: None })
     }
 
-    fn find_victims(&self, at: usize, barred: &ProcSet, processors: &Processors, now: Time) -> Option<Vec<usize>> {
+    fn find_victims(
+        &self,
+        at: usize,
+        barred_procs: &ProcSet,
+        processors: &Processors,
+        now: Time,
+    ) -> Option<Vec<usize>> {
         let need = self.fresh[at].procs;
         let mut missing = self.amounts.missing_amounts(&self.fresh[at])?;
         if processors.open_pool().len() >= need && missing.is_none() {
             return Some(Vec::new());
         }
-        let had_its_slice = |t: &SuspensionTask| self.gives_place(t, barred, now);
+        let had_its_slice = |t: &SuspensionTask| self.gives_place(t, barred_procs, now);
         let sum = |jobs: &mut dyn Iterator<Item = &SuspensionTask>| jobs.map(|t| u64::from(t.procs)).sum::<u64>();
         let available = u64::from(processors.free_pool().len());
         if available + sum(&mut self.running.iter().filter(|t| had_its_slice(t))) < u64::from(need) {
             return None;
         }
-        let mut victims = self.possible_victims(barred, now);
+        let mut victims = self.possible_victims(barred_procs, now);
         // Those that give back nothing of what still lacks are spared.
         let mut total = available;
         victims.retain(|&j| {
@@ -282,13 +288,13 @@ impl Immediate {
     }
 
     /// Returns whether a job that never ran may have the place of this one.
-    fn gives_place(&self, running: &SuspensionTask, barred: &ProcSet, now: Time) -> bool {
-        running.executed_time(now) >= self.settings.slice && !self.is_lost_on(&running.set, barred)
+    fn gives_place(&self, running: &SuspensionTask, barred_procs: &ProcSet, now: Time) -> bool {
+        running.executed_time(now) >= self.settings.slice && !self.is_lost_on(&running.set, barred_procs)
     }
 
     /// The running jobs that give place, in their order.
-    fn possible_victims(&self, barred: &ProcSet, now: Time) -> Vec<usize> {
-        let gives_place = |&j: &usize| self.gives_place(&self.running[j], barred, now);
+    fn possible_victims(&self, barred_procs: &ProcSet, now: Time) -> Vec<usize> {
+        let gives_place = |&j: &usize| self.gives_place(&self.running[j], barred_procs, now);
         let mut victims: Vec<usize> = (0..self.running.len()).filter(gives_place).collect();
         victims.sort_unstable_by(|&a, &b| {
             let (a, b) = (&self.running[a], &self.running[b]);
@@ -300,7 +306,7 @@ impl Immediate {
 
     /// Finds a place on nodes: as many have to go, in their order, as it takes until nodes have
     /// room, and of these only those that are there or give back what is lacking in all.
-    fn find_seat(&self, at: usize, barred: &ProcSet, nodes: &PassNodes, now: Time) -> Option<FreshSeat> {
+    fn find_seat(&self, at: usize, barred_procs: &ProcSet, nodes: &PassNodes, now: Time) -> Option<FreshSeat> {
         let (task, processors) = (&self.fresh[at], self.processors.as_ref()?);
         let lacking = self.amounts.missing_amounts(task)?;
         let pick = |victims: &[usize]| {
@@ -313,7 +319,7 @@ impl Immediate {
             let pool = |from: &RangePool| {
                 let mut candidate_set = from.clone();
                 leaving().for_each(|victim| candidate_set.insert(&victim.set));
-                candidate_set.remove(barred);
+                candidate_set.remove(barred_procs);
                 candidate_set
             };
             let open = CandidatePool { all: pool(processors.open_pool()), behind: ProcSet::new() };
@@ -327,7 +333,7 @@ impl Immediate {
         }
         let helps =
             |&j: &usize| nodes.may_meet(task, &self.running[j]) || self.amounts.can_help(&lacking, &self.running[j]);
-        let mut victims = self.possible_victims(barred, now);
+        let mut victims = self.possible_victims(barred_procs, now);
         victims.retain(helps);
         pick(&victims)?;
         let (mut too_few, mut enough) = (0, victims.len());
@@ -353,7 +359,7 @@ impl Immediate {
         at: usize,
         first_in_line: bool,
         seat: Option<FreshSeat>,
-        barred: &ProcSet,
+        barred_procs: &ProcSet,
         now: Time,
         actions: &mut Actions,
     ) -> bool {
@@ -361,7 +367,7 @@ impl Immediate {
         let need = self.fresh[at].procs;
         let mut pool = RangePool::default();
         pool.copy_from(processors.open_pool());
-        pool.remove(barred);
+        pool.remove(barred_procs);
         let set = if victims.is_empty() && on.is_none() && pool.len() >= need {
             pool.lowest_processors(need)
         } else {
@@ -379,19 +385,19 @@ impl Immediate {
                 if let Some(processors) = &self.processors {
                     free.copy_from(processors.free_pool());
                 }
-                free.remove(barred);
+                free.remove(barred_procs);
                 free.lowest_processors(need)
             }
         };
         let mut task = self.fresh.remove(at);
         self.amounts.take_amounts(&task);
         self.amounts.seat_task(&mut task, &set);
-        let why = match (victims.is_empty(), first_in_line) {
+        let reason = match (victims.is_empty(), first_in_line) {
             (false, _) => StartReason::Preempting,
             (true, true) => StartReason::Head,
             (true, false) => StartReason::Backfilled,
         };
-        actions.start_on(task.id, why, set.clone());
+        actions.start_on(task.id, reason, set.clone());
         if let Some(processors) = &mut self.processors {
             processors.occupy_set(&set);
         }
@@ -490,8 +496,8 @@ impl Immediate {
 
     /// Returns whether a running job may be suspended so that a suspended one resumes. Once it may,
     /// it may as long as it runs.
-    fn gives_way(&self, running: &SuspensionTask, suspended: &SuspensionTask, factor: DecimalRatio, now: Time) -> bool {
-        let (mine, running_factor) = (waiting_factor(suspended, now), instantaneous_factor(running, now));
+    fn gives_way(&self, running: &SuspensionTask, waiter: &SuspensionTask, factor: DecimalRatio, now: Time) -> bool {
+        let (mine, running_factor) = (waiting_factor(waiter, now), instantaneous_factor(running, now));
         now - running.since >= self.settings.slice
             && running.executed_time(now) >= self.settings.slice
             && mine.compare_with(running_factor).is_gt()
@@ -514,17 +520,17 @@ impl Immediate {
         let mut asking = ExamineTime { ready: self.first_tick(now), blocker: NO_JOB };
         let tick = self.is_tick(now);
         let mut firm = false;
-        for other in self.on_processors_of(task).map(|at| &self.running[at]) {
-            let Some(factor) = self.settings.resume else { return ExamineTime { ready: Time::MAX, blocker: other.id } };
+        for rival in self.on_processors_of(task).map(|at| &self.running[at]) {
+            let Some(factor) = self.settings.resume else { return ExamineTime { ready: Time::MAX, blocker: rival.id } };
             // No other job matters that gives way by then.
-            let ready = if self.gives_way(other, task, factor, asking.ready) {
+            let ready = if self.gives_way(rival, task, factor, asking.ready) {
                 asking.ready
             } else {
-                self.gives_way_at(other, task, factor, asking.ready)
+                self.gives_way_at(rival, task, factor, asking.ready)
             };
-            let stays = !tick || ready > asking.ready || !self.gives_way(other, task, factor, now);
+            let stays = !tick || ready > asking.ready || !self.gives_way(rival, task, factor, now);
             if ready > asking.ready || asking.blocker == NO_JOB || stays && !firm {
-                asking = ExamineTime { ready, blocker: other.id };
+                asking = ExamineTime { ready, blocker: rival.id };
                 firm = stays;
                 if asking.ready - now >= FAR {
                     // Whatever other job is there longer, this one need not be asked for before.
@@ -635,8 +641,8 @@ struct LinePlace {
 
 impl LinePlace {
     /// Greater: behind the other.
-    fn compare_position(&self, other: &LinePlace) -> Ordering {
-        other.factor.compare_with(self.factor).then(self.id.cmp(&other.id))
+    fn compare_position(&self, rival: &LinePlace) -> Ordering {
+        rival.factor.compare_with(self.factor).then(self.id.cmp(&rival.id))
     }
 }
 
@@ -664,7 +670,7 @@ impl Policy for Immediate {
             PolicyEvent::Cancelled(id) | PolicyEvent::Held(id) => self.note_withdrawal(id),
             PolicyEvent::Released(id) => self
                 .fresh
-                .insert(self.fresh.partition_point(|other| other.id < id), SuspensionTask::from_arrival(id, view)),
+                .insert(self.fresh.partition_point(|task| task.id < id), SuspensionTask::from_arrival(id, view)),
             PolicyEvent::Stopped { job, .. } => self.note_stop(job, view),
             PolicyEvent::Runs(id) => self.note_foreign_job(id, true, view),
             PolicyEvent::Parked(id) => self.note_foreign_job(id, false, view),

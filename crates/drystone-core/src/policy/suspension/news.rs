@@ -34,10 +34,10 @@ impl AnnouncedWindows {
     /// end, or not those that it must resume on (`pinned`). That stays so until a window begins or
     /// is forgotten, or the job's prediction changes.
     #[inline]
-    pub(super) fn rules_out(&self, task: &SuspensionTask, pinned: bool, machine: Procs, now: Time) -> bool {
+    pub(super) fn rules_out(&self, task: &SuspensionTask, is_pinned: bool, machine: Procs, now: Time) -> bool {
         let end = now.saturating_add(task.remaining_time());
         let ahead = self.windows.iter().take_while(|window| window.from < end);
-        if pinned {
+        if is_pinned {
             return ahead.into_iter().any(|window| have_common_processor(&task.set, &window.on));
         }
         // The widest alone: that suffices where the whole machine goes.
@@ -47,6 +47,6 @@ impl AnnouncedWindows {
 
 /// Returns whether two sets have a processor in common; one of them is empty, as a rule.
 #[inline]
-pub(super) fn have_common_processor(set: &ProcSet, other: &ProcSet) -> bool {
-    !other.is_empty() && !set.is_disjoint(other)
+pub(super) fn have_common_processor(set: &ProcSet, counterpart: &ProcSet) -> bool {
+    !counterpart.is_empty() && !set.is_disjoint(counterpart)
 }

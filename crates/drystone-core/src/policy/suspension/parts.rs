@@ -36,8 +36,8 @@ impl MachineParts {
     }
 
     #[inline]
-    pub(super) fn has_common_part(&self, other: &MachineParts) -> bool {
-        self.0.iter().zip(&other.0).fold(0, |common, (a, b)| common | (a & b)) != 0
+    pub(super) fn has_common_part(&self, parts: &MachineParts) -> bool {
+        self.0.iter().zip(&parts.0).fold(0, |common, (a, b)| common | (a & b)) != 0
     }
 }
 
@@ -54,8 +54,8 @@ mod tests {
             a in prop::collection::vec((0.0..1.0f64, 1u32..70), 0..5),
             b in prop::collection::vec((0.0..1.0f64, 1u32..70), 0..5),
         ) {
-            let set = |drawn: &[(f64, u32)]| {
-                let ranges: Vec<ProcSet> = drawn.iter().map(|&(at, length)| {
+            let set = |draws: &[(f64, u32)]| {
+                let ranges: Vec<ProcSet> = draws.iter().map(|&(at, length)| {
                     let first = (at * f64::from(machine)) as u32;
                     ProcSet::from_range(first..(first + length).min(machine))
                 }).collect();

@@ -28,9 +28,9 @@ impl RangePool {
         &self.ranges
     }
 
-    pub(super) fn copy_from(&mut self, other: &RangePool) {
-        self.ranges.clone_from(&other.ranges);
-        self.len = other.len;
+    pub(super) fn copy_from(&mut self, source: &RangePool) {
+        self.ranges.clone_from(&source.ranges);
+        self.len = source.len;
     }
 
     pub(super) fn insert(&mut self, set: &ProcSet) {
@@ -44,12 +44,12 @@ impl RangePool {
     fn insert_range(&mut self, range: &Range<Procs>) {
         // Those that touch it become one with it.
         let first = self.ranges.partition_point(|r| r.end < range.start);
-        let Some(touched) = self.ranges.get(first).filter(|r| r.start <= range.end) else {
+        let Some(neighbour) = self.ranges.get(first).filter(|r| r.start <= range.end) else {
             self.ranges.insert(first, range.clone());
             self.len += range.end - range.start;
             return;
         };
-        let mut whole = touched.start.min(range.start)..range.end;
+        let mut whole = neighbour.start.min(range.start)..range.end;
         let mut last = first;
         while let Some(r) = self.ranges.get(last).filter(|r| r.start <= range.end) {
             self.len -= r.end - r.start;
@@ -103,16 +103,16 @@ impl RangePool {
     }
 
     /// Leaves what is not in `other`. O(ranges of both).
-    pub(super) fn remove_all(&mut self, other: &RangePool) {
-        let mut remaining_ranges = Vec::with_capacity(self.ranges.len() + other.ranges.len());
+    pub(super) fn remove_all(&mut self, removal: &RangePool) {
+        let mut remaining_ranges = Vec::with_capacity(self.ranges.len() + removal.ranges.len());
         let mut at = 0;
         for range in &self.ranges {
             let mut from = range.start;
-            while other.ranges.get(at).is_some_and(|r| r.end <= from) {
+            while removal.ranges.get(at).is_some_and(|r| r.end <= from) {
                 at += 1;
             }
             let mut next = at;
-            while let Some(r) = other.ranges.get(next).filter(|r| r.start < range.end) {
+            while let Some(r) = removal.ranges.get(next).filter(|r| r.start < range.end) {
                 if from < r.start {
                     remaining_ranges.push(from..r.start);
                 }
@@ -176,11 +176,11 @@ mod tests {
             let pool = |s: &BTreeSet<u32>| { let mut pool = RangePool::default(); pool.insert(&set(s)); pool };
             let lowest_of = |pool: &RangePool| pool.lowest_processors(pool.len());
             prop_assert_eq!(pool(&a).len() as usize, a.len());
-            let mut both = pool(&a);
-            both.insert(&set(&b));
-            prop_assert_eq!(&both, &pool(&(&a | &b)));
-            prop_assert_eq!(lowest_of(&both), set(&(&a | &b)));
-            prop_assert_eq!(both.len() as usize, (&a | &b).len());
+            let mut pool_union = pool(&a);
+            pool_union.insert(&set(&b));
+            prop_assert_eq!(&pool_union, &pool(&(&a | &b)));
+            prop_assert_eq!(lowest_of(&pool_union), set(&(&a | &b)));
+            prop_assert_eq!(pool_union.len() as usize, (&a | &b).len());
             let mut less = pool(&a);
             less.remove(&set(&b));
             prop_assert_eq!(lowest_of(&less), set(&(&a - &b)));
@@ -189,9 +189,9 @@ mod tests {
             let mut same = pool(&a);
             same.remove_all(&pool(&b));
             prop_assert_eq!(&same, &less);
-            both = RangePool::default();
-            both.insert_except(&set(&a), &pool(&b));
-            prop_assert_eq!(&both, &less);
+            pool_union = RangePool::default();
+            pool_union.insert_except(&set(&a), &pool(&b));
+            prop_assert_eq!(&pool_union, &less);
             prop_assert_eq!(pool(&a).contains_set(&set(&b)), b.is_subset(&a));
             prop_assert_eq!(pool(&a).lowest_processors(n), set(&a).lowest_procs(n));
             if n > 0 {

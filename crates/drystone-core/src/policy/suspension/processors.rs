@@ -88,9 +88,9 @@ impl Processors {
         }
     }
 
-    pub(super) fn without_barred(&self, barred: &ProcSet) -> Processors {
+    pub(super) fn without_barred(&self, barred_procs: &ProcSet) -> Processors {
         let mut open_processors = self.clone();
-        open_processors.occupy_set(barred);
+        open_processors.occupy_set(barred_procs);
         open_processors
     }
 
@@ -127,18 +127,18 @@ impl Processors {
 
     /// A suspended job that owned these resumes on them. `others` are the sets of the other
     /// suspended jobs, at least those that meet its own.
-    pub(super) fn reoccupy_set<'a>(&mut self, set: &ProcSet, others: impl Iterator<Item = &'a ProcSet>) {
+    pub(super) fn reoccupy_set<'a>(&mut self, set: &ProcSet, owner_sets: impl Iterator<Item = &'a ProcSet>) {
         self.occupy_set(set);
-        self.owned_by(set, others);
+        self.owned_by(set, owner_sets);
     }
 
     /// Ends the ownership of these; `others` own what they owned. As soon as all are owned again
     /// the rest is not asked for.
-    fn owned_by<'a>(&mut self, set: &ProcSet, others: impl Iterator<Item = &'a ProcSet>) {
+    fn owned_by<'a>(&mut self, set: &ProcSet, owner_sets: impl Iterator<Item = &'a ProcSet>) {
         let owned_count = self.owned.len();
         self.owned.remove(set);
-        for other in others {
-            self.owned.insert(other);
+        for owner_set in owner_sets {
+            self.owned.insert(owner_set);
             if self.owned.len() == owned_count {
                 break;
             }
@@ -153,8 +153,8 @@ impl Processors {
     }
 
     /// A suspended job was withdrawn. `others` are as for [`Processors::reoccupy_set`].
-    pub(super) fn disown_set<'a>(&mut self, set: &ProcSet, others: impl Iterator<Item = &'a ProcSet>) {
-        self.owned_by(set, others);
+    pub(super) fn disown_set<'a>(&mut self, set: &ProcSet, owner_sets: impl Iterator<Item = &'a ProcSet>) {
+        self.owned_by(set, owner_sets);
         self.open.copy_from(&self.free);
         self.open.remove_all(&self.owned);
     }

@@ -16,16 +16,16 @@ pub(super) struct Ratio {
 
 impl Ratio {
     #[inline]
-    pub(super) fn compare_with(self, other: Ratio) -> Ordering {
+    pub(super) fn compare_with(self, ratio: Ratio) -> Ordering {
         let wide = i128::from;
-        (wide(self.over) * wide(other.under)).cmp(&(wide(other.over) * wide(self.under)))
+        (wide(self.over) * wide(ratio.under)).cmp(&(wide(ratio.over) * wide(self.under)))
     }
 
     #[inline]
-    pub(super) fn is_at_least(self, factor: DecimalRatio, other: Ratio) -> bool {
+    pub(super) fn is_at_least(self, factor: DecimalRatio, ratio: Ratio) -> bool {
         let wide = i128::from;
-        wide(self.over) * wide(other.under) * wide(factor.scale)
-            >= wide(factor.digits) * wide(other.over) * wide(self.under)
+        wide(self.over) * wide(ratio.under) * wide(factor.scale)
+            >= wide(factor.digits) * wide(ratio.over) * wide(self.under)
     }
 
     /// The nearest float to the quotient of the nearest floats.
@@ -85,10 +85,10 @@ impl DecimalRatio {
 
     /// The least `over` for which `over / under` is at least this many times `other`, whose `under`
     /// is not 0.
-    pub(super) fn least_over(self, other: Ratio, under: i64) -> i128 {
+    pub(super) fn least_over(self, ratio: Ratio, under: i64) -> i128 {
         let wide = i128::from;
         let (product, divisor) =
-            (wide(self.digits) * wide(other.over) * wide(under), wide(self.scale) * wide(other.under));
+            (wide(self.digits) * wide(ratio.over) * wide(under), wide(self.scale) * wide(ratio.under));
         match (u64::try_from(product), u64::try_from(divisor)) {
             // A division of 128 bits costs many of 64.
             (Ok(product), Ok(divisor)) => i128::from(product.div_ceil(divisor)),
@@ -135,11 +135,11 @@ mod tests {
             digits in 1i64..10_000_000, over in 1i64..1 << 41, under in 1i64..1 << 40, other in 1i64..1 << 40,
         ) {
             let factor = DecimalRatio { digits, scale: 1_000 };
-            let other = Ratio { over, under: other };
-            let least = factor.least_over(other, under);
+            let ratio = Ratio { over, under: other };
+            let least = factor.least_over(ratio, under);
             if let Ok(least) = i64::try_from(least) {
-                let exceeds = Ratio { over: least, under }.is_at_least(factor, other);
-                let one_less = Ratio { over: least - 1, under }.is_at_least(factor, other);
+                let exceeds = Ratio { over: least, under }.is_at_least(factor, ratio);
+                let one_less = Ratio { over: least - 1, under }.is_at_least(factor, ratio);
                 prop_assert!(exceeds && !one_less);
             }
         }

@@ -46,17 +46,17 @@ impl PassNodes {
     }
 
     /// Returns whether a job may be on a node where another is.
-    pub(super) fn may_meet(&self, task: &SuspensionTask, other: &SuspensionTask) -> bool {
-        let (Some(own), Some(other)) = (&task.on, &other.on) else { return false };
-        other.seat.on.iter().any(|&(node, _)| own.need.may_be_on(node as usize, &self.floor))
+    pub(super) fn may_meet(&self, task: &SuspensionTask, rival: &SuspensionTask) -> bool {
+        let (Some(own), Some(rival_place)) = (&task.on, &rival.on) else { return false };
+        rival_place.seat.on.iter().any(|&(node, _)| own.need.may_be_on(node as usize, &self.floor))
     }
 
     /// Returns whether two jobs have a node in common; one that has never run is on these
     /// processors.
-    pub(super) fn share_a_node(&self, set: &ProcSet, other: &SuspensionTask) -> bool {
+    pub(super) fn share_a_node(&self, set: &ProcSet, rival: &SuspensionTask) -> bool {
         let own = self.floor.seat_of(set);
         let is_own = |node: u32| own.on.binary_search_by_key(&node, |on| on.0).is_ok();
-        other.on.as_ref().is_some_and(|other| other.seat.on.iter().any(|&(node, _)| is_own(node)))
+        rival.on.as_ref().is_some_and(|place| place.seat.on.iter().any(|&(node, _)| is_own(node)))
     }
 
     /// Returns whether a suspended job can go on where it was, beside its processors, when others

@@ -133,7 +133,7 @@ impl SelectivePolicy {
         if barred_procs.is_empty() {
             return ask(self);
         }
-        let without = self.processors.as_ref().map(|all| all.without_barred(&barred_procs));
+        let without = self.processors.as_ref().map(|processors| processors.without_barred(&barred_procs));
         let all_processors = std::mem::replace(&mut self.processors, without);
         self.barred = barred_procs;
         let answer = ask(self);
@@ -149,7 +149,7 @@ impl SelectivePolicy {
         if let Some(factor) = self.tuner.as_mut().and_then(Tuner::note_completion) {
             self.factor = factor;
         }
-        if self.running.iter().any(|other| other.has_common_processor(&task)) {
+        if self.running.iter().any(|rival| rival.has_common_processor(&task)) {
             // Another scheduler had started two jobs on the same processors.
             self.look_anew(view);
         } else if let Some(processors) = &mut self.processors {
@@ -217,7 +217,7 @@ impl SelectivePolicy {
     }
 
     fn insert_running(&mut self, task: SuspensionTask) {
-        let at = self.running.partition_point(|other| other.gives_way_before(&task).is_lt());
+        let at = self.running.partition_point(|rival| rival.gives_way_before(&task).is_lt());
         self.running.insert(at, task);
     }
 
@@ -234,7 +234,7 @@ impl SelectivePolicy {
         if !self.is_room_for(at) {
             return None;
         }
-        self.ask_without_barred(at, now, |this| this.plain_start(at, now))
+        self.ask_without_barred(at, now, |policy| policy.plain_start(at, now))
     }
 
     /// Returns whether [`SelectivePolicy::plain_start`] finds a start.
@@ -323,7 +323,7 @@ impl SelectivePolicy {
         Some(preferred_set.union(&other_free.lowest_processors(need - preferred_set.len())))
     }
 
-    fn start_task(&mut self, at: usize, set: ProcSet, why: StartReason, now: Time, actions: &mut Actions) {
+    fn start_task(&mut self, at: usize, set: ProcSet, reason: StartReason, now: Time, actions: &mut Actions) {
         let mut task = self.idle.remove(at);
         let is_pinned = self.is_pinned(&task);
         self.amounts.take_amounts(&task);
@@ -337,7 +337,7 @@ impl SelectivePolicy {
             }
         }
         if !task.has_run() {
-            actions.start_on(task.id, why, set.clone());
+            actions.start_on(task.id, reason, set.clone());
         } else if is_pinned {
             actions.push(Action::Resume(task.id));
         } else {
@@ -374,7 +374,7 @@ impl SelectivePolicy {
         let mut at = 0;
         if self.changed || self.settings.place.changes_with_time() {
             let can_start = (0..self.idle.len())
-                .any(|i| self.is_room_for(i) && self.ask_without_barred(i, now, |this| this.can_start(i, now)));
+                .any(|i| self.is_room_for(i) && self.ask_without_barred(i, now, |policy| policy.can_start(i, now)));
             if !can_start {
                 return false;
             }

@@ -78,15 +78,15 @@ impl SuspensionTask {
     }
 
     #[inline]
-    pub(super) fn has_common_processor(&self, other: &SuspensionTask) -> bool {
-        self.parts.has_common_part(&other.parts) && self.meets_indeed(other)
+    pub(super) fn has_common_processor(&self, rival: &SuspensionTask) -> bool {
+        self.parts.has_common_part(&rival.parts) && self.meets_indeed(rival)
     }
 
     /// Returns whether it shares processors with another in some of whose parts of the machine it
     /// is.
     #[inline]
-    pub(super) fn meets_indeed(&self, other: &SuspensionTask) -> bool {
-        self.exact || !self.set.is_disjoint(&other.set)
+    pub(super) fn meets_indeed(&self, rival: &SuspensionTask) -> bool {
+        self.exact || !self.set.is_disjoint(&rival.set)
     }
 
     /// Returns whether it was suspended, if it does not run.
@@ -120,15 +120,15 @@ impl SuspensionTask {
     }
 
     /// Descending tau, ties by arrival: the order of waiting jobs.
-    pub(super) fn compare_priority(&self, other: &SuspensionTask, now: Time) -> Ordering {
-        other.idle_priority(now).compare_with(self.idle_priority(now)).then(self.id.cmp(&other.id))
+    pub(super) fn compare_priority(&self, rival: &SuspensionTask, now: Time) -> Ordering {
+        rival.idle_priority(now).compare_with(self.idle_priority(now)).then(self.id.cmp(&rival.id))
     }
 
     /// Ascending tau, ties by the start of the segment, then by arrival: the order of possible
     /// victims.
-    pub(super) fn gives_way_before(&self, other: &SuspensionTask) -> Ordering {
-        let by_tau = self.running_priority().compare_with(other.running_priority());
-        by_tau.then(self.since.cmp(&other.since)).then(self.id.cmp(&other.id))
+    pub(super) fn gives_way_before(&self, rival: &SuspensionTask) -> Ordering {
+        let by_tau = self.running_priority().compare_with(rival.running_priority());
+        by_tau.then(self.since.cmp(&rival.since)).then(self.id.cmp(&rival.id))
     }
 
     /// It leaves its processors but keeps its progress.

@@ -25,8 +25,8 @@ impl<const KEPT: usize> Bounds<KEPT> {
     /// No job of this size and span starts earlier; `now` if nothing better is known.
     #[inline]
     pub(crate) fn earliest_bound(&self, procs: Procs, span: Span, now: Time) -> Time {
-        let smaller = self.kept[..self.len].iter().filter(|kept| kept.0 <= procs && kept.1 <= span);
-        smaller.map(|kept| kept.2).fold(now, Time::max)
+        let smaller = self.kept[..self.len].iter().filter(|entry| entry.0 <= procs && entry.1 <= span);
+        smaller.map(|entry| entry.2).fold(now, Time::max)
     }
 
     /// A job of this size and span, with this bound, has its earliest place here.
@@ -37,7 +37,7 @@ impl<const KEPT: usize> Bounds<KEPT> {
             return;
         }
         let known_bounds = &mut self.kept[..self.len];
-        let at = match known_bounds.iter().position(|kept| kept.0 >= procs && kept.1 >= span && kept.2 <= start) {
+        let at = match known_bounds.iter().position(|entry| entry.0 >= procs && entry.1 >= span && entry.2 <= start) {
             // It says all that this one says.
             Some(at) => at,
             None if self.len < KEPT => {

@@ -62,7 +62,7 @@ impl Deep {
         plan: &mut Vec<P>,
         now: Time,
         aside: &mut Vec<P>,
-        moved: impl FnMut(&mut P, Time),
+        on_move: impl FnMut(&mut P, Time),
     ) -> bool {
         self.profile.advance_to(now);
         if self.edits.is_empty() {
@@ -80,7 +80,7 @@ impl Deep {
         if taken_until > now && self.profile.least_free(now, taken_until) < 0 {
             return false;
         }
-        compress_in_place(plan, &mut self.profile, now, aside, moved);
+        compress_in_place(plan, &mut self.profile, now, aside, on_move);
         true
     }
 

@@ -43,10 +43,10 @@ impl Horizon {
 
     /// Returns the time up to which a job must be able to start to be planned now, if this many are
     /// planned that do not start at once.
-    pub(crate) fn latest_start(self, now: Time, planned: usize) -> Option<Time> {
+    pub(crate) fn latest_start(self, now: Time, count: usize) -> Option<Time> {
         match self {
             Horizon::All => Some(Time::MAX),
-            Horizon::Jobs(most) => (planned < most as usize).then_some(Time::MAX),
+            Horizon::Jobs(most) => (count < most as usize).then_some(Time::MAX),
             Horizon::Time(time) => Some(now.saturating_add(time)),
         }
     }

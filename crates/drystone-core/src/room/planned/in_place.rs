@@ -106,7 +106,7 @@ pub(crate) fn compress_in_place<P: Copy + AsRef<PlannedJob> + AsMut<PlannedJob>>
     profile: &mut Chunked,
     now: Time,
     aside: &mut Vec<P>,
-    mut moved: impl FnMut(&mut P, Time),
+    mut on_move: impl FnMut(&mut P, Time),
 ) {
     aside.clear();
     let mut sweep = Sweep::new(profile, now);
@@ -119,7 +119,7 @@ pub(crate) fn compress_in_place<P: Copy + AsRef<PlannedJob> + AsMut<PlannedJob>>
                 sweep.move_up(&planned_job, start);
                 let mut job = plan[at];
                 job.as_mut().start = start;
-                moved(&mut job, planned_job.start);
+                on_move(&mut job, planned_job.start);
                 aside.push(job);
             }
             None => {

@@ -147,8 +147,8 @@ impl Explanation<'_> {
                 ended: numbers(&when.ended),
                 outage: when.capacity,
             },
-            Chapter::Adopted(adopted) => {
-                let (state, since, ran) = match adopted {
+            Chapter::Adopted(adoption) => {
+                let (state, since, ran) = match adoption {
                     Adopted::Waiting => ("waiting", None, None),
                     Adopted::Held => ("held", None, None),
                     Adopted::Running { since, .. } => ("running", Some(*since), None),
@@ -177,7 +177,7 @@ impl Explanation<'_> {
             Chapter::Displaced(Moved { job, from, to, price, .. }) => {
                 ToldKind::Displaced { job: self.job_number(*job), from: *from, to: *to, price: *price }
             }
-            Chapter::Started(why) => ToldKind::Started { why: reason_word(*why) },
+            Chapter::Started(reason) => ToldKind::Started { why: reason_word(*reason) },
             Chapter::Sized(procs) => ToldKind::Sized { procs: *procs },
             Chapter::Resized(from, to) => ToldKind::Resized { from: *from, to: *to },
             Chapter::Paced(pace) => ToldKind::Paced { speed: pace.speed.as_f64(), watts: pace.watts },
@@ -191,8 +191,8 @@ impl Explanation<'_> {
     }
 }
 
-fn reason_word(why: StartReason) -> &'static str {
-    match why {
+fn reason_word(reason: StartReason) -> &'static str {
+    match reason {
         StartReason::Head => "head",
         StartReason::Backfilled => "backfilled",
         StartReason::Planned => "planned",

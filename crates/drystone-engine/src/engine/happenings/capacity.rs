@@ -90,7 +90,7 @@ impl<'a> Timetable<'a> {
         let outage = &self.outages.list()[at];
         match event {
             OutageEvent::End => {
-                s.known.retain(|known| known.0 != at);
+                s.known.retain(|entry| entry.0 != at);
                 // What comes back unexpectedly may bring back jobs that no plan could hold.
                 outage.expected == outage.end
             }
@@ -101,8 +101,8 @@ impl<'a> Timetable<'a> {
             }
             OutageEvent::Begin => {
                 let is_announced = outage.known_time() < outage.begin;
-                match s.known.iter_mut().find(|known| known.0 == at) {
-                    Some(known) => known.1 = true,
+                match s.known.iter_mut().find(|entry| entry.0 == at) {
+                    Some(entry) => entry.1 = true,
                     None => s.known.push((at, true)),
                 }
                 self.strokes.push(Stroke {
@@ -118,7 +118,7 @@ impl<'a> Timetable<'a> {
 
     fn announce_losses(&mut self, s: &OutageState, foreseen: bool, now: Time) -> OutageTurn<'_> {
         // One that begins at this instant does so in a turn of its own.
-        let known_outages = s.known.iter().filter(|(at, begun)| *begun || self.outages.list()[*at].begin > now);
+        let known_outages = s.known.iter().filter(|(at, has_begun)| *has_begun || self.outages.list()[*at].begin > now);
         let loss = |&(at, _): &(usize, bool)| {
             let outage = &self.outages.list()[at];
             CapacityLoss {

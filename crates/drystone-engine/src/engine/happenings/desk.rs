@@ -114,12 +114,12 @@ impl Happenings<'_> {
     /// Jobs that run at the first instant count before any other is admitted.
     pub(super) fn take_those_here(&mut self) {
         use crate::model::Adopted::{Running, Suspended};
-        let since = |adopted: &crate::model::Adopted| match adopted {
+        let since = |adoption: &crate::model::Adopted| match adoption {
             Running { since, .. } => Some(Some(*since)),
             Suspended { .. } => Some(None),
             _ => None,
         };
-        let runs = self.known.here.iter().filter_map(|(&job, adopted)| Some((job, since(adopted)?)));
+        let runs = self.known.here.iter().filter_map(|(&job, adoption)| Some((job, since(adoption)?)));
         let jobs: Vec<(JobId, Option<Time>)> = runs.collect();
         let take = |admission: &mut Admission, limits: &JobLimits, job: JobId, since: Option<Time>| {
             admission.claim_limits(limits, job);
@@ -292,8 +292,8 @@ impl Happenings<'_> {
         }
     }
 
-    fn release_jobs(&mut self, admitted: Vec<JobId>) {
-        for job in admitted {
+    fn release_jobs(&mut self, jobs: Vec<JobId>) {
+        for job in jobs {
             self.s.held.remove(&job);
             self.s.at_once.push_back(self.simulated_id(job));
         }
@@ -313,7 +313,7 @@ impl Happenings<'_> {
     }
 
     pub(super) fn waits_for_limit(&self, job: JobId) -> bool {
-        self.s.held.get(&job).is_some_and(|&why| why == LIMIT)
+        self.s.held.get(&job).is_some_and(|&reasons| reasons == LIMIT)
     }
 
     pub(super) fn limit_of_held(&self, job: JobId) -> Option<JobLimit> {

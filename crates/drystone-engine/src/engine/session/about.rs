@@ -138,7 +138,7 @@ impl Session {
 
     /// A job that the table still holds.
     pub(crate) fn known_entry(&self, id: JobId) -> Option<&JobEntry> {
-        self.s.world.jobs.get(id).map(|known| &known.entry)
+        self.s.world.jobs.get(id).map(|record| &record.entry)
     }
 
     /// Returns whether the policy counts resources beyond processors.

@@ -22,14 +22,14 @@ impl BusyProcessors {
         if self.words.len() < end.div_ceil(64) {
             self.words.resize(end.div_ceil(64), 0);
         }
-        each_word(set, |at, ones| self.words[at] |= ones);
+        each_word(set, |at, bits| self.words[at] |= bits);
     }
 
     /// The processors of a job are in use no more.
     pub(super) fn remove(&mut self, set: &ProcSet) {
-        each_word(set, |at, ones| {
+        each_word(set, |at, bits| {
             if let Some(word) = self.words.get_mut(at) {
-                *word &= !ones;
+                *word &= !bits;
             }
         });
     }
@@ -37,7 +37,7 @@ impl BusyProcessors {
     /// Returns whether none of these processors is in use.
     pub(super) fn is_disjoint(&self, set: &ProcSet) -> bool {
         let mut disjoint = true;
-        each_word(set, |at, ones| disjoint &= self.words.get(at).is_none_or(|word| word & ones == 0));
+        each_word(set, |at, bits| disjoint &= self.words.get(at).is_none_or(|word| word & bits == 0));
         disjoint
     }
 

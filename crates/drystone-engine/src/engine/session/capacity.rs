@@ -61,7 +61,7 @@ impl Session {
             }
         }
         let now = self.begin_news(now);
-        if self.s.capacity.as_ref().map_or(losses.is_empty(), |known| known.losses == losses) {
+        if self.s.capacity.as_ref().map_or(losses.is_empty(), |capacity| capacity.losses == losses) {
             return Ok(false);
         }
         if self.counts_losses() {
@@ -105,12 +105,12 @@ impl Session {
 
     /// Running jobs on some of these processors, by number; suspended ones that were there only
     /// where `all`, or where `suspended` alone asks for them.
-    pub(crate) fn on_processors(&self, on: &ProcSet, all: bool, suspended: bool) -> Vec<JobId> {
+    pub(crate) fn on_processors(&self, on: &ProcSet, has_running: bool, has_suspended: bool) -> Vec<JobId> {
         let world = &self.s.world;
         let affected_jobs = world.named.iter().filter(|(_, set)| !set.is_disjoint(on)).map(|(&id, _)| id);
         let counts = |id: &JobId| match world.job_entry(*id).phase {
-            Phase::Running => all,
-            Phase::Suspended => all || suspended,
+            Phase::Running => has_running,
+            Phase::Suspended => has_running || has_suspended,
             _ => false,
         };
         affected_jobs.filter(counts).collect()

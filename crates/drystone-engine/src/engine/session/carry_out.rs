@@ -100,7 +100,7 @@ impl Session {
         Ok(entry)
     }
 
-    pub(super) fn start_job(&mut self, job: JobId, why: StartReason, on: Placement) -> Result<(), PolicyViolation> {
+    pub(super) fn start_job(&mut self, job: JobId, reason: StartReason, on: Placement) -> Result<(), PolicyViolation> {
         let (now, free) = (self.s.world.now, self.s.world.free);
         let may_exceed = self.scheduler.pass == PassRule::Pyss;
         let entry = self.entry_in(job, Phase::Waiting, "start")?;
@@ -119,7 +119,7 @@ impl Session {
         entry.phase = Phase::Running;
         entry.segment = now;
         entry.first_start = now;
-        entry.as_head = why == StartReason::Head;
+        entry.as_head = reason == StartReason::Head;
         let end = entry.predicted_end();
         self.s.waiting -= 1;
         self.s.waiting_procs -= u64::from(procs);

@@ -157,20 +157,20 @@ impl Session {
     /// Makes those of a job that ends now, and is no longer among the running ones. Returns when it
     /// was predicted to end.
     #[cold]
-    pub(super) fn catch_up(&mut self, id: JobId, expired: Time, now: Time) -> Time {
-        if self.s.lagging { self.apply_correction(id, expired, Time::MAX, now).end } else { expired }
+    pub(super) fn catch_up(&mut self, id: JobId, expiry: Time, now: Time) -> Time {
+        if self.s.lagging { self.apply_correction(id, expiry, Time::MAX, now).end } else { expiry }
     }
 
     /// A running job's prediction expires now. Later corrections that lead to nothing, either, are
     /// made at once, unless they are due at `last` or later.
     #[inline]
-    fn apply_correction(&mut self, id: JobId, now: Time, unmoved: Time, last: Time) -> Corrected {
+    fn apply_correction(&mut self, id: JobId, now: Time, threshold: Time, last: Time) -> Corrected {
         let (s, forecast) = (&mut self.s, &self.scheduler.forecast);
         let KnownEntry { entry, job } = &mut s.world.jobs[id];
         let limit = forecast.times_factor(job.estimate);
         let (old, mut at) = (entry.prediction, now);
         let mut new = forecast.correction.correct_prediction(&entry.as_expired(limit));
-        let is_heard = entry.end_after(new) > unmoved;
+        let is_heard = entry.end_after(new) > threshold;
         loop {
             entry.correct_prediction(new, limit);
             if self.keeps_changes {
@@ -181,7 +181,7 @@ impl Session {
                 break;
             }
             new = forecast.correction.correct_prediction(&entry.as_expired(limit));
-            if entry.end_after(new) > unmoved {
+            if entry.end_after(new) > threshold {
                 break;
             }
         }
@@ -191,12 +191,12 @@ impl Session {
     /// Tells the policy, unless the correction leads to nothing. Returns whether a decision is due:
     /// the policy may have taken it into account.
     #[inline]
-    fn tell_policy(&mut self, job: JobId, now: Time, corrected: &Corrected) -> bool {
-        if !corrected.heard {
+    fn tell_policy(&mut self, job: JobId, now: Time, correction: &Corrected) -> bool {
+        if !correction.heard {
             return false;
         }
         self.s.world.now = now;
-        self.notify_policy(PolicyEvent::Repredicted { job, old: corrected.old });
+        self.notify_policy(PolicyEvent::Repredicted { job, old: correction.old });
         !self.scheduler.policy.has_taken_in(now)
     }
 }

@@ -73,15 +73,15 @@ impl Session {
         now: Time,
         job: &Job,
         oracle: Option<Span>,
-        adopted: &Adopted,
+        adoption: &Adopted,
     ) -> Result<JobId, NewsError> {
         self.check_hears()?;
-        if matches!(adopted, Adopted::Suspended { .. }) && !self.scheduler.policy.can_resume() {
+        if matches!(adoption, Adopted::Suspended { .. }) && !self.scheduler.policy.can_resume() {
             return Err(NewsError::NeverResumed);
         }
         let now = self.begin_news(now);
         let id = self.note_arrival(now, job, oracle)?;
-        match adopted {
+        match adoption {
             Adopted::Waiting => {}
             Adopted::Held => {
                 self.put_back(id);
@@ -152,7 +152,7 @@ impl Session {
     pub fn note_requeue(&mut self, now: Time, id: JobId) -> Result<bool, NewsError> {
         self.check_hears()?;
         self.begin_news(now);
-        let phase = self.s.world.jobs.get(id).map(|known| known.entry.phase);
+        let phase = self.s.world.jobs.get(id).map(|record| record.entry.phase);
         if !matches!(phase, Some(Phase::Running | Phase::Suspended)) {
             return Ok(false);
         }
@@ -227,7 +227,7 @@ impl Session {
     pub fn hold_job(&mut self, now: Time, id: JobId) -> Result<bool, NewsError> {
         self.check_hears()?;
         self.begin_news(now);
-        let waits = self.s.world.jobs.get(id).is_some_and(|known| known.entry.phase == Phase::Waiting);
+        let waits = self.s.world.jobs.get(id).is_some_and(|record| record.entry.phase == Phase::Waiting);
         if waits {
             self.put_back(id);
         }
@@ -241,7 +241,7 @@ impl Session {
     pub fn release_job(&mut self, now: Time, id: JobId) -> Result<bool, NewsError> {
         self.check_hears()?;
         self.begin_news(now);
-        let is_held = self.s.world.jobs.get(id).is_some_and(|known| known.entry.phase == Phase::Held);
+        let is_held = self.s.world.jobs.get(id).is_some_and(|record| record.entry.phase == Phase::Held);
         let is_releasable = is_held && !self.short_jobs().any(|short| short == id);
         if is_releasable {
             if self.propagation > Propagation::None {
@@ -360,8 +360,8 @@ impl Session {
     /// A running job has ended: how, and for how long it ran where the driver knows better than
     /// from when it heard of it. As [`Session::end_job`], but predictors learn from run times only.
     /// Returns whether it ran.
-    pub fn note_end(&mut self, now: Time, id: JobId, how: How, ran: Option<Span>) -> bool {
-        self.finish_job(now, id, how.is_run_time(), ran.map(|ran| ran.max(Span::ZERO)))
+    pub fn note_end(&mut self, now: Time, id: JobId, end_kind: How, ran: Option<Span>) -> bool {
+        self.finish_job(now, id, end_kind.is_run_time(), ran.map(|ran| ran.max(Span::ZERO)))
     }
 
     /// Returns the actions that the policy would take now; nothing changes. A decision that ends in
@@ -556,7 +556,7 @@ impl Session {
         self.meet_need(id);
         self.scheduler.forecast.predictor.note_withdrawal(id, &old);
         if self.propagation > Propagation::None && old.user != new.user {
-            self.s.of_user.value_of(old.user).retain(|&other| other != id);
+            self.s.of_user.value_of(old.user).retain(|&user_job| user_job != id);
             self.s.of_user.value_of(new.user).push(id);
         }
         self.predict_anew(id, had);

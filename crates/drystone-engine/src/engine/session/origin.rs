@@ -26,11 +26,14 @@ impl Scheduler {
 
 impl SchedulerOrigin {
     /// Checks that a state saved under `saved` may be loaded here.
-    pub(super) fn same_as(&self, saved: &SchedulerOrigin) -> Result<(), SnapshotError> {
-        if self.names != saved.names {
-            return Err(SnapshotError::OtherScheduler { saved: saved.describe_origin(), here: self.describe_origin() });
+    pub(super) fn same_as(&self, origin: &SchedulerOrigin) -> Result<(), SnapshotError> {
+        if self.names != origin.names {
+            return Err(SnapshotError::OtherScheduler {
+                saved: origin.describe_origin(),
+                here: self.describe_origin(),
+            });
         }
-        if self.choices != saved.choices {
+        if self.choices != origin.choices {
             return Err(SnapshotError::Foreign);
         }
         Ok(())

@@ -153,7 +153,7 @@ impl Session {
         &mut self,
         job: JobId,
         (procs, pace): (Procs, PaceNumber),
-        why: StartReason,
+        reason: StartReason,
         on: Placement,
     ) -> Result<(), PolicyViolation> {
         self.entry_in(job, Phase::Waiting, "start")?;
@@ -179,7 +179,7 @@ impl Session {
                 self.s.changes.push(&mut entry.changes, self.s.world.now, prediction);
             }
         }
-        self.start_job(job, why, on)
+        self.start_job(job, reason, on)
     }
 
     fn check_pace(&self, job: JobId, pace: PaceNumber, deed: &str) -> Result<(), PolicyViolation> {
@@ -195,8 +195,8 @@ impl Session {
         self.entry_in(job, Phase::Running, "change its pace")?;
         self.check_pace(job, pace, "run")?;
         let view = self.s.view();
-        let refuse = |session: &Session, why: &str| {
-            Err(session.make_violation(job, format!("cannot change to pace {pace}: {why}")))
+        let refuse = |session: &Session, reason: &str| {
+            Err(session.make_violation(job, format!("cannot change to pace {pace}: {reason}")))
         };
         if view.last_start(job) == now {
             return refuse(self, "it starts at this instant");
@@ -259,8 +259,8 @@ impl Session {
     pub(super) fn resize_job(&mut self, job: JobId, to: Procs, at_once: bool) -> Result<(), PolicyViolation> {
         let now = self.s.world.now;
         self.entry_in(job, Phase::Running, "be resized")?;
-        let refuse = |session: &Session, why: &str| {
-            Err(session.make_violation(job, format!("cannot be resized to {to} processors: {why}")))
+        let refuse = |session: &Session, reason: &str| {
+            Err(session.make_violation(job, format!("cannot be resized to {to} processors: {reason}")))
         };
         let view = self.s.view();
         let Some(shape) = view.job_shape(job) else { return refuse(self, "it is rigid") };
@@ -345,8 +345,8 @@ impl Session {
     /// Resumes a suspended job with another size, which it has at once.
     pub(super) fn resume_with(&mut self, job: JobId, to: Procs) -> Result<(), PolicyViolation> {
         self.entry_in(job, Phase::Suspended, "be resumed")?;
-        let refuse = |session: &Session, why: &str| {
-            Err(session.make_violation(job, format!("cannot be resumed with {to} processors: {why}")))
+        let refuse = |session: &Session, reason: &str| {
+            Err(session.make_violation(job, format!("cannot be resumed with {to} processors: {reason}")))
         };
         let Some(shape) = self.s.view().job_shape(job) else { return refuse(self, "it is rigid") };
         if !shape.kind.is_malleable() {
@@ -389,7 +389,7 @@ impl Session {
 
     /// A running job has another size from now on. All changes of one instant are one, from the
     /// size before it to the last.
-    fn change_size(&mut self, id: JobId, to: Procs, lost: Span) {
+    fn change_size(&mut self, id: JobId, to: Procs, loss: Span) {
         let now = self.s.world.now;
         let view = self.s.view();
         let state = view.shapes().and_then(|shapes| shapes.states.get(&id));
@@ -398,11 +398,11 @@ impl Session {
         let from = from.map_or_else(|| view.job_size(id), |base| base.procs);
         let cost = if is_paid { Span::ZERO } else { view.resize_cost(id, from, to) };
         let pace = view.job_pace(id);
-        self.set_shape(id, (to, pace), cost, lost);
+        self.set_shape(id, (to, pace), cost, loss);
     }
 
     /// Gives a running job this size and pace from now on, with `cost` as time without progress.
-    fn set_shape(&mut self, id: JobId, (to, pace): (Procs, PaceNumber), cost: Span, lost: Span) {
+    fn set_shape(&mut self, id: JobId, (to, pace): (Procs, PaceNumber), cost: Span, loss: Span) {
         let now = self.s.world.now;
         let Some(mut shapes) = self.s.world.shapes.take() else { return };
         let reserve = shapes.reserve_of(id, self.s.world.job_entry(id).procs);
@@ -417,7 +417,7 @@ impl Session {
             None => {
                 let stall = state.stall_left(entry, now);
                 state.progress.push((from, speed, (now - entry.segment) - (state.stall - stall)));
-                let time_left = (end - now) - stall + state.beyond + lost;
+                let time_left = (end - now) - stall + state.beyond + loss;
                 SizeBase { at: now, procs: from, pace: pace_before, stall, left: time_left }
             }
         };
@@ -451,7 +451,7 @@ impl Session {
         }
         self.note_expiry();
         let (from, to, stalls) = ((from, pace_before), (to, pace), (base.stall, stall));
-        self.size_changes.push(SizeChange { job: id, from, to, base: before, stalls, lost });
+        self.size_changes.push(SizeChange { job: id, from, to, base: before, stalls, lost: loss });
     }
 
     /// Gives a resized job its place: if it shrinks, its lowest processors; if it grows, any.

@@ -129,26 +129,26 @@ impl<S: EventSource> Simulation<S> {
         let Some(next) = self.s.ends.pop() else { return };
         let id = next.job();
         let is_killed = self.session.was_killed(id);
-        let how = match self.source.end_kind(id) {
+        let record_kind = match self.source.end_kind(id) {
             // People ended it, whatever the records say of a run to its end.
             How::Completed if !self.s.withdrawn.is_empty() && self.s.withdrawn.remove(&id) => How::Cancelled,
-            how => how,
+            kind => kind,
         };
-        let ran = if S::NEWS || how != How::Completed {
-            self.session.note_end(now, id, how, None)
+        let ran = if S::NEWS || record_kind != How::Completed {
+            self.session.note_end(now, id, record_kind, None)
         } else {
             self.session.end_job(now, id)
         };
         debug_assert!(ran, "job {id} ends at {now} but does not run");
         debug_assert_eq!(self.session.job_entry(id).ran, self.s.due_time(id), "run time received is the run time due");
         if O::ENDS {
-            let how = match is_killed {
+            let end_kind = match is_killed {
                 // The policy ended it: at its limit, or before to make room.
                 true if self.session.job_entry(id).ran >= self.session.job(id).estimate => How::AtLimit,
                 true => How::Cancelled,
-                false => how,
+                false => record_kind,
             };
-            self.report_end(id, how, observer);
+            self.report_end(id, end_kind, observer);
         } else {
             self.session.drop_changes(id);
         }
@@ -168,10 +168,10 @@ impl<S: EventSource> Simulation<S> {
     }
 
     #[inline]
-    fn report_end(&mut self, id: JobId, how: How, observer: &mut impl Observer) {
+    fn report_end(&mut self, id: JobId, end_kind: How, observer: &mut impl Observer) {
         let overhead = self.s.overhead.get(&id).copied().unwrap_or(Span::ZERO);
         let mut outcome = self.session.outcome_with(id, overhead);
-        outcome.how = how;
+        outcome.how = end_kind;
         let kept_work = self.s.kept_of(id);
         outcome.ran += kept_work.work;
         outcome.overhead += kept_work.spent;

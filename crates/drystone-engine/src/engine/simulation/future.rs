@@ -51,8 +51,8 @@ impl<S: EventSource> Simulation<S> {
             session.list_sifted();
         }
         let view = session.view();
-        let truth = view.world().jobs.map(|id, known| {
-            let run = match known.entry.phase {
+        let truth = view.world().jobs.map(|id, record| {
+            let run = match record.entry.phase {
                 Phase::Done => Span::ZERO,
                 Phase::Waiting | Phase::Held => run(id, view).max(Span::ZERO),
                 Phase::Running | Phase::Suspended => run(id, view).max(view.run_time_so_far(id) + Span(1)),

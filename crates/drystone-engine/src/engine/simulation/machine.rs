@@ -233,19 +233,19 @@ impl MachineState {
     }
 
     /// A job gets no more time on its processors than this.
-    pub(super) fn keep_received(&mut self, session: &Session, id: JobId, received: Span) {
+    pub(super) fn keep_received(&mut self, session: &Session, id: JobId, run_time: Span) {
         if self.checkpoints.is_some() {
-            let done_work = self.attempt_worth(session, id, received).done;
+            let done_work = self.attempt_worth(session, id, run_time).done;
             self.overhead.remove(&id);
-            self.add_overhead(id, received - done_work);
+            self.add_overhead(id, run_time - done_work);
             self.truth[id].run = self.kept_of(id).work + done_work;
             return;
         }
-        let overhead = self.overhead.get(&id).copied().unwrap_or(Span::ZERO).min(received);
+        let overhead = self.overhead.get(&id).copied().unwrap_or(Span::ZERO).min(run_time);
         if overhead > Span::ZERO {
             self.overhead.insert(id, overhead);
         }
-        self.truth[id].run = received - overhead;
+        self.truth[id].run = run_time - overhead;
     }
 
     #[inline]

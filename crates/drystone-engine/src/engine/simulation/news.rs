@@ -25,7 +25,7 @@ impl From<Incoming<'_>> for SourceEvent {
     fn from(incoming: Incoming<'_>) -> SourceEvent {
         match incoming {
             Incoming::Withdraw(id) => SourceEvent::Withdraw(id),
-            Incoming::Adopt(job, truth, adopted) => SourceEvent::Adopt(job.clone(), truth.clone(), adopted.clone()),
+            Incoming::Adopt(job, truth, adoption) => SourceEvent::Adopt(job.clone(), truth.clone(), adoption.clone()),
             Incoming::SubmitHeld(job, truth) => SourceEvent::SubmitHeld(job.clone(), truth.clone()),
             Incoming::Hold(id) => SourceEvent::Hold(id),
             Incoming::Release(id) => SourceEvent::Release(id),
@@ -113,15 +113,15 @@ impl<S: EventSource> Simulation<S> {
                 }
                 Ok(waits)
             }
-            SourceEvent::Adopt(job, truth, adopted) => self.adopt_job(now, &job, truth, &adopted, observer),
+            SourceEvent::Adopt(job, truth, adoption) => self.adopt_job(now, &job, truth, &adoption, observer),
             SourceEvent::SubmitHeld(job, truth) => self.submit_held(now, &job, truth, observer),
-            SourceEvent::Hold(id) => self.session.hold_job(now, id).inspect(|&held| {
-                if held {
+            SourceEvent::Hold(id) => self.session.hold_job(now, id).inspect(|&is_held| {
+                if is_held {
                     observer.note_hold(now, self.source.observed_id(id));
                 }
             }),
-            SourceEvent::Release(id) => self.session.release_job(now, id).inspect(|&released| {
-                if released {
+            SourceEvent::Release(id) => self.session.release_job(now, id).inspect(|&is_released| {
+                if is_released {
                     observer.note_release(now, self.source.observed_id(id));
                 }
             }),
@@ -144,14 +144,14 @@ impl<S: EventSource> Simulation<S> {
         now: Time,
         job: &Job,
         truth: Truth,
-        adopted: &Adopted,
+        adoption: &Adopted,
         observer: &mut impl Observer,
     ) -> Result<bool, NewsError> {
         let oracle = self.session.is_clairvoyant().then(|| self.s.whole_run(job, &truth));
         if self.s.shapes.is_some() {
             self.meet_next_shape();
         }
-        let id = self.session.adopt_job(now, &self.s.known_job(job), oracle, adopted)?;
+        let id = self.session.adopt_job(now, &self.s.known_job(job), oracle, adoption)?;
         self.s.truth.push(truth);
         if self.s.shapes.is_some() {
             self.s.adopt_sized(&mut self.session, id);
@@ -162,7 +162,7 @@ impl<S: EventSource> Simulation<S> {
         }
         let place = self.source.observed_id(id);
         observer.note_arrival(now, place);
-        observer.note_adoption(now, place, adopted);
+        observer.note_adoption(now, place, adoption);
         if self.s.shapes.is_some() && self.session.job_entry(id).procs != job.procs {
             observer.note_size(now, place, self.session.job_entry(id).procs);
         }
@@ -221,8 +221,8 @@ impl<S: EventSource> Simulation<S> {
                         let procs = stroke.on.len();
                         let hit_jobs =
                             if foreseen { layout.clear(&self.session, procs) } else { layout.strike_jobs(&stroke.on) };
-                        for (id, lost) in hit_jobs {
-                            if self.s.shapes.is_some() && self.shrink_to_survive(now, id, lost, observer) {
+                        for (id, loss) in hit_jobs {
+                            if self.s.shapes.is_some() && self.shrink_to_survive(now, id, loss, observer) {
                                 layout.keep_job(id, self.session.undrained_of(id));
                             } else {
                                 self.hit_job(now, id, hit, observer)?;

@@ -30,8 +30,8 @@ impl ShapeMachine {
     }
 
     /// Takes from another what is no part of a saved state.
-    pub(super) fn adopt_tables(&mut self, other: &ShapeMachine) {
-        self.truths = other.truths.clone();
+    pub(super) fn adopt_tables(&mut self, source: &ShapeMachine) {
+        self.truths = source.truths.clone();
     }
 
     /// Returns the true run time of a job at a size and a pace; `None` of one without a shape.
@@ -171,7 +171,7 @@ impl MachineState {
         let Some(shapes) = &mut self.shapes else { return };
         let full_time_left = time_left + shapes.undone_span(job);
         let base_time_left = match shapes.before.get(&job) {
-            Some((at, left)) if *at == now => *left,
+            Some((at, span)) if *at == now => *span,
             _ => {
                 shapes.before.insert(job, (now, full_time_left));
                 full_time_left

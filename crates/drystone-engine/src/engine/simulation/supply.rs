@@ -63,13 +63,13 @@ impl SupplyTimetable {
         let mut known_steps: Vec<KnownSupply> = announcements
             .map(|step| KnownSupply { from: step.from, resource: step.resource, amount: step.amount })
             .collect();
-        for &(resource, held) in &self.elsewhere {
-            if !known_steps.iter().any(|known| known.resource == resource && known.from == Time::MIN) {
+        for &(resource, usage) in &self.elsewhere {
+            if !known_steps.iter().any(|step| step.resource == resource && step.from == Time::MIN) {
                 let amount = table.find_resource(resource).map_or(0, |own| own.total);
                 known_steps.push(KnownSupply { from: Time::MIN, resource, amount });
             }
-            let own = known_steps.iter_mut().filter(|known| known.resource == resource);
-            own.for_each(|known| known.amount = known.amount.saturating_sub(held));
+            let own = known_steps.iter_mut().filter(|step| step.resource == resource);
+            own.for_each(|step| step.amount = step.amount.saturating_sub(usage));
         }
         known_steps
     }
@@ -101,10 +101,10 @@ impl<S: EventSource> Simulation<S> {
     ///
     /// At a pass the scheduler learns of them at once. Between two instants it learns of a smaller
     /// amount in an event of this time; a larger one can wait until it decides again.
-    pub fn set_held_elsewhere(&mut self, now: Time, held: &[(ResourceId, u64)], observer: &mut impl Observer) {
-        let Some(supply) = self.supply.as_mut().filter(|supply| supply.elsewhere != held) else { return };
+    pub fn set_held_elsewhere(&mut self, now: Time, amounts: &[(ResourceId, u64)], observer: &mut impl Observer) {
+        let Some(supply) = self.supply.as_mut().filter(|supply| supply.elsewhere != amounts) else { return };
         if self.s.at != SimulationPosition::Rest {
-            supply.elsewhere = held.to_vec();
+            supply.elsewhere = amounts.to_vec();
             self.take_supply(now, observer);
             self.tell_sifted(now, observer);
             if !self.session.wants_pass() {
@@ -113,9 +113,9 @@ impl<S: EventSource> Simulation<S> {
             }
             return;
         }
-        let amount_now = |resource| held.iter().find(|(own, _)| *own == resource).map_or(0, |own| own.1);
+        let amount_now = |resource| amounts.iter().find(|(own, _)| *own == resource).map_or(0, |own| own.1);
         if supply.elsewhere.iter().any(|&(resource, before)| amount_now(resource) < before) {
-            supply.elsewhere = held.to_vec();
+            supply.elsewhere = amounts.to_vec();
             supply.news = Some(now);
             self.look_ahead();
         }
@@ -229,8 +229,8 @@ impl<S: EventSource> Simulation<S> {
             match self.session.known_entry(id).map(|entry| entry.phase) {
                 Some(Phase::Held) if is_short => {
                     observer.note_hold(now, place);
-                    if let Some((resource, asks, there)) = self.lack_of(id) {
-                        observer.note_shortage(now, place, resource, (&asks, &there));
+                    if let Some((resource, asks, stock)) = self.lack_of(id) {
+                        observer.note_shortage(now, place, resource, (&asks, &stock));
                     }
                 }
                 Some(Phase::Waiting) if !is_short => observer.note_release(now, place),

@@ -44,7 +44,7 @@ impl SizeSet {
     pub fn at_most(&self, size: Procs) -> Option<Procs> {
         match self {
             SizeSet::Range(min, max) => (*min <= size).then(|| size.min(*max)),
-            SizeSet::List(list) => list[..list.partition_point(|one| *one <= size)].last().copied(),
+            SizeSet::List(list) => list[..list.partition_point(|member| *member <= size)].last().copied(),
         }
     }
 
@@ -53,7 +53,7 @@ impl SizeSet {
     pub fn at_least(&self, size: Procs) -> Option<Procs> {
         match self {
             SizeSet::Range(min, max) => (size <= *max).then(|| size.max(*min)),
-            SizeSet::List(list) => list.get(list.partition_point(|one| *one < size)).copied(),
+            SizeSet::List(list) => list.get(list.partition_point(|member| *member < size)).copied(),
         }
     }
 

@@ -371,19 +371,19 @@ mod tests {
 
     #[test]
     fn times_at_several_sizes_are_rounded_once() {
-        let all = |model: &str, times: &[(Procs, i64)], to| {
+        let time_at = |model: &str, times: &[(Procs, i64)], to| {
             let times: Vec<(Procs, Decimal, Span)> =
                 times.iter().map(|(size, time)| (*size, Decimal::ONE, Span(*time))).collect();
             model.parse::<Speedup>().unwrap_or_else(|e| panic!("{e}")).convert_all(&times, to).0
         };
         // 10 s at 3 processors and 10 s at 2 are 50 processor-seconds: 12.5 s at 4; rounded one by
         // one they would be 8 and 5.
-        assert_eq!(all("linear", &[(3, 10), (2, 10)], 4), 13);
-        assert_eq!(all("linear", &[(3, 10), (1, 10)], 4), 10);
-        assert_eq!(all("none", &[(3, 10), (1, 10)], 4), 20);
+        assert_eq!(time_at("linear", &[(3, 10), (2, 10)], 4), 13);
+        assert_eq!(time_at("linear", &[(3, 10), (1, 10)], 4), 10);
+        assert_eq!(time_at("none", &[(3, 10), (1, 10)], 4), 20);
         // Half of 400 s and a quarter of 213 s are three quarters of 120 s.
-        assert_eq!(all("table:1=400;2=212;4=120", &[(1, 200), (2, 53)], 4), 90);
-        assert_eq!(all("linear", &[], 4), 0);
+        assert_eq!(time_at("table:1=400;2=212;4=120", &[(1, 200), (2, 53)], 4), 90);
+        assert_eq!(time_at("linear", &[], 4), 0);
     }
 
     #[test]

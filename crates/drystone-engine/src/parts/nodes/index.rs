@@ -127,7 +127,7 @@ impl NodeIndex {
         let mut spots = Vec::with_capacity(floor.len());
         let mut most = vec![0; groups.len()];
         for node in 0..floor.len() {
-            let at = weights.partition_point(|&other| other < floor.node_weight(node));
+            let at = weights.partition_point(|&weight| weight < floor.node_weight(node));
             spots.push((at as u32, groups[at].nodes.len() as u32));
             groups[at].nodes.push(node as u32);
             most[at] = floor.empty_row(node)[0].max(most[at]);
@@ -186,14 +186,14 @@ impl NodeIndex {
 
     /// A node has the amounts of another index from now on.
     #[inline]
-    pub fn set_as(&mut self, node: usize, other: &NodeIndex) {
-        self.set_node(node, other.levels.node_amounts(node), 0);
+    pub fn set_as(&mut self, node: usize, source: &NodeIndex) {
+        self.set_node(node, source.levels.node_amounts(node), 0);
     }
 
     /// A node has the lesser amounts of two indices from now on.
     #[inline]
-    pub fn set_lesser(&mut self, node: usize, one: &NodeIndex, other: &NodeIndex) {
-        let (first_row, second_row) = (one.levels.node_amounts(node), other.levels.node_amounts(node));
+    pub fn set_lesser(&mut self, node: usize, first: &NodeIndex, second: &NodeIndex) {
+        let (first_row, second_row) = (first.levels.node_amounts(node), second.levels.node_amounts(node));
         self.set_each(node, first_row.iter().zip(second_row).map(|(a, b)| *a.min(b)));
     }
 
@@ -205,12 +205,12 @@ impl NodeIndex {
     }
 
     /// Becomes a copy of an index of the same nodes, in its own memory.
-    pub fn copy_from(&mut self, other: &NodeIndex) {
-        self.levels.copy_from(&other.levels);
-        for (own, other) in self.groups.iter_mut().zip(&other.groups) {
-            own.bits.clone_from(&other.bits);
-            own.counts.clone_from(&other.counts);
-            own.filled.clone_from(&other.filled);
+    pub fn copy_from(&mut self, source: &NodeIndex) {
+        self.levels.copy_from(&source.levels);
+        for (own, group) in self.groups.iter_mut().zip(&source.groups) {
+            own.bits.clone_from(&group.bits);
+            own.counts.clone_from(&group.counts);
+            own.filled.clone_from(&group.filled);
         }
     }
 
@@ -228,12 +228,18 @@ impl NodeIndex {
     }
 
     /// A job leaves its seat. Returns by how many pieces the room for another grows by that.
-    pub fn leave_seat(&mut self, held: &JobNodeNeed, seat: &NodeSeat, floor: &NodeFloor, need: &JobNodeNeed) -> u64 {
+    pub fn leave_seat(
+        &mut self,
+        job_need: &JobNodeNeed,
+        seat: &NodeSeat,
+        floor: &NodeFloor,
+        need: &JobNodeNeed,
+    ) -> u64 {
         let mut more = 0;
         for &on in &seat.on {
             let node = on.0 as usize;
             let before = need.room_on_node(floor, self.levels.node_amounts(node), node);
-            self.change_on(held, on, floor, 1);
+            self.change_on(job_need, on, floor, 1);
             more += u64::from(need.room_on_node(floor, self.levels.node_amounts(node), node) - before);
         }
         more
@@ -331,11 +337,11 @@ impl NodeIndex {
         need: &JobNodeNeed,
         pieces: u32,
         groups: &[WeightGroup],
-        used: &[u64],
+        mask: &[u64],
         floor: &NodeFloor,
     ) -> Option<u32> {
         let cores = u64::from(need.cores) * u64::from(pieces);
-        let is_used = |node: u32| used.get(node as usize / 64).is_some_and(|word| word >> (node % 64) & 1 == 1);
+        let is_used = |node: u32| mask.get(node as usize / 64).is_some_and(|word| word >> (node % 64) & 1 == 1);
         let mut nodes = groups
             .iter()
             .flat_map(|group| group.rows_upward(cores as usize, usize::MAX).flat_map(|row| group.row_nodes(row)));
@@ -491,7 +497,7 @@ mod tests {
             }
             let mut index = NodeIndex::new(levels.clone(), &floor);
             let mut copy = index.clone();
-            let mut held: Vec<(JobNodeNeed, NodeSeat)> = Vec::new();
+            let mut seats: Vec<(JobNodeNeed, NodeSeat)> = Vec::new();
             for (job, leaves) in jobs.iter().zip(leaves) {
                 let Ok(need) = JobNodeNeed::from_job(job, &table, &floor) else { continue };
                 let seat = index.find_seat(&need, &floor);
@@ -502,10 +508,10 @@ mod tests {
                 if let Some(seat) = seat {
                     index.change_seat(&need, &seat, &floor, -1);
                     levels.change_seat(&need, &seat, &floor, -1);
-                    held.push((need.clone(), seat));
+                    seats.push((need.clone(), seat));
                 }
-                if held.len() > 3 {
-                    let (own, seat) = held.swap_remove(leaves.index(held.len()));
+                if seats.len() > 3 {
+                    let (own, seat) = seats.swap_remove(leaves.index(seats.len()));
                     let before = room_in_all(&need, &levels, &floor);
                     levels.change_seat(&own, &seat, &floor, 1);
                     let more = index.leave_seat(&own, &seat, &floor, &need);
@@ -513,10 +519,10 @@ mod tests {
                 }
                 prop_assert_eq!(index.levels(), &levels);
                 // Another index becomes as this one, node by node and at once.
-                let mut other = copy.clone();
-                other.copy_from(&index);
+                let mut twin = copy.clone();
+                twin.copy_from(&index);
                 (0..floor.len()).for_each(|node| copy.set_as(node, &index));
-                for index in [&copy, &other] {
+                for index in [&copy, &twin] {
                     prop_assert_eq!(index.levels(), &levels);
                     prop_assert_eq!(index.find_seat(&need, &floor), floor.find_seat(&need, &levels));
                 }

@@ -37,15 +37,15 @@ impl NodeLevels {
     }
 
     /// The lesser amounts of both.
-    pub fn lesser_of(&self, other: &NodeLevels) -> NodeLevels {
-        let rows = self.rows.iter().zip(&other.rows).map(|(own, other)| *own.min(other)).collect();
+    pub fn lesser_of(&self, levels: &NodeLevels) -> NodeLevels {
+        let rows = self.rows.iter().zip(&levels.rows).map(|(own, amount)| *own.min(amount)).collect();
         NodeLevels::of_rows(self.width, rows)
     }
 
     /// Becomes a copy of another, in its own memory.
-    pub fn copy_from(&mut self, other: &NodeLevels) {
-        (self.width, self.free) = (other.width, other.free);
-        self.rows.clone_from(&other.rows);
+    pub fn copy_from(&mut self, source: &NodeLevels) {
+        (self.width, self.free) = (source.width, source.free);
+        self.rows.clone_from(&source.rows);
     }
 
     /// Free amounts of a node.
@@ -133,7 +133,7 @@ impl NodeLevels {
             let node = node as usize;
             taken_amounts.fill(0);
             need.each_amount(floor.empty_row(node), cores, |column, amount| taken_amounts[column] += amount);
-            self.node_amounts(node).iter().zip(&taken_amounts).all(|(free, taken)| free >= taken)
+            self.node_amounts(node).iter().zip(&taken_amounts).all(|(free, claim)| free >= claim)
         })
     }
 }

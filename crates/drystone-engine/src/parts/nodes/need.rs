@@ -195,7 +195,7 @@ impl JobNodeNeed {
     /// Returns whether a node has the job's features, and is of its partition.
     #[inline]
     pub fn may_be_on(&self, node: usize, floor: &NodeFloor) -> bool {
-        self.may_be_in(usize::from(floor.class_of[node])) && self.named.as_ref().is_none_or(|named| named[node])
+        self.may_be_in(usize::from(floor.class_of[node])) && self.named.as_ref().is_none_or(|nodes| nodes[node])
     }
 
     /// Cores of a piece and kilobytes for them; `None` where a piece asks for anything else.
@@ -324,7 +324,7 @@ fn format_amounts(floor: &NodeFloor, of: impl Fn(usize) -> i64) -> String {
     for (at, (name, kind)) in floor.devices.iter().enumerate() {
         let count = of(1 + usize::from(floor.memory) + at);
         // Where all devices of a name have a type, the total says nothing more.
-        let has_types = kind.is_empty() && floor.devices.iter().any(|other| other.0 == *name && !other.1.is_empty());
+        let has_types = kind.is_empty() && floor.devices.iter().any(|device| device.0 == *name && !device.1.is_empty());
         if count > 0 && !has_types {
             let colon = if kind.is_empty() { "" } else { ":" };
             words.push(format!("{} {name}{colon}{kind}", show(count, ResourceUnit::Count)));
@@ -335,7 +335,7 @@ fn format_amounts(floor: &NodeFloor, of: impl Fn(usize) -> i64) -> String {
 
 /// Devices of a shape as columns: a typed one counts for its type and for all of its name.
 fn device_columns(shape: &NodeShape, floor: &NodeFloor) -> Result<Vec<(u16, u64, DevicePer)>, String> {
-    let mut found: Vec<(u16, u64, DevicePer)> = Vec::new();
+    let mut columns: Vec<(u16, u64, DevicePer)> = Vec::new();
     for device in shape.devices.iter().filter(|device| device.count > 0) {
         let kinds: &[&str] = if device.kind.is_empty() { &[""] } else { &["", &device.kind] };
         for kind in kinds {
@@ -345,13 +345,13 @@ fn device_columns(shape: &NodeShape, floor: &NodeFloor) -> Result<Vec<(u16, u64,
                 return Err(format!("asks for `{}{colon}{kind}`, which no node has", device.name));
             };
             let column = (1 + usize::from(floor.memory) + at) as u16;
-            match found.iter_mut().find(|known| known.0 == column && known.2 == device.per) {
-                Some(known) => known.1 += u64::from(device.count),
-                None => found.push((column, u64::from(device.count), device.per)),
+            match columns.iter_mut().find(|entry| entry.0 == column && entry.2 == device.per) {
+                Some(entry) => entry.1 += u64::from(device.count),
+                None => columns.push((column, u64::from(device.count), device.per)),
             }
         }
     }
-    Ok(found)
+    Ok(columns)
 }
 
 /// Devices of the whole job.

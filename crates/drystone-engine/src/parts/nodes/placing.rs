@@ -85,23 +85,23 @@ pub(super) struct NodeOffer {
 }
 
 /// The seat on these nodes with so many pieces each, in the order in which they were chosen.
-pub(super) fn build_seat(need: &JobNodeNeed, mut taken: Vec<(u32, u32)>) -> NodeSeat {
+pub(super) fn build_seat(need: &JobNodeNeed, mut node_pieces: Vec<(u32, u32)>) -> NodeSeat {
     let mut at = 0;
-    for (_, count) in &mut taken {
+    for (_, count) in &mut node_pieces {
         let pieces = *count;
         *count = need.cores_from(at, pieces);
         at += pieces;
     }
-    taken.sort_unstable();
-    NodeSeat { on: taken }
+    node_pieces.sort_unstable();
+    NodeSeat { on: node_pieces }
 }
 
 /// As few nodes as possible, in the order in which they are chosen.
 fn pack_pieces(mut offers: Vec<NodeOffer>, pieces: u32) -> Vec<(u32, u32)> {
     let mut node_pieces = Vec::new();
     let mut pieces_left = pieces;
-    let tightest = |offers: &[NodeOffer], left: u32| {
-        let enough = offers.iter().filter(|offer| offer.room >= left);
+    let tightest = |offers: &[NodeOffer], rest: u32| {
+        let enough = offers.iter().filter(|offer| offer.room >= rest);
         enough.min_by_key(|offer| (offer.weight, offer.cores, offer.node)).map(|offer| offer.node)
     };
     if let Some(node) = tightest(&offers, pieces_left) {

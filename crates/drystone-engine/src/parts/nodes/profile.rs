@@ -240,7 +240,7 @@ impl NodeProfile {
                     .step_amounts(step, taken_amounts.len())
                     .iter()
                     .zip(&taken_amounts)
-                    .all(|(free, taken)| free >= taken)
+                    .all(|(free, claim)| free >= claim)
             };
             steps.steps_during(from, to).all(has)
         })
@@ -301,13 +301,13 @@ impl NodeProfile {
     }
 
     /// Becomes a copy of another, in its own memory.
-    pub fn copy_from(&mut self, other: &NodeProfile) {
-        (self.width, self.space) = (other.width, other.space);
-        self.lens.clone_from(&other.lens);
-        self.times.clone_from(&other.times);
-        self.rows.clone_from(&other.rows);
-        self.cores.times.clone_from(&other.cores.times);
-        self.cores.free.clone_from(&other.cores.free);
+    pub fn copy_from(&mut self, source: &NodeProfile) {
+        (self.width, self.space) = (source.width, source.space);
+        self.lens.clone_from(&source.lens);
+        self.times.clone_from(&source.times);
+        self.rows.clone_from(&source.rows);
+        self.cores.times.clone_from(&source.cores.times);
+        self.cores.free.clone_from(&source.cores.free);
     }
 
     /// The times at which the free cores change, ascending; a change may be none.
@@ -510,27 +510,27 @@ impl RoomSearch<'_> {
     }
 
     /// The first time at which nodes have room that could hold so many pieces without other jobs.
-    fn lower_bound(&self, nexts: &[NextRoom], from: Time, wanted: u64) -> Option<Time> {
-        if wanted == 1 {
+    fn lower_bound(&self, nexts: &[NextRoom], from: Time, count: u64) -> Option<Time> {
+        if count == 1 {
             return nexts.iter().map(|next| next.at).min();
         }
         if !self.need.is_apart() {
             let possible_pieces =
                 nexts.iter().filter(|next| next.at <= from).map(|next| self.most_pieces(next.node)).sum::<u64>();
-            if possible_pieces >= wanted {
+            if possible_pieces >= count {
                 return Some(from);
             }
         }
         let mut times: Vec<(Time, u64)> = nexts.iter().map(|next| (next.at, self.most_pieces(next.node))).collect();
         if self.need.is_apart() {
-            let last = wanted as usize - 1;
+            let last = count as usize - 1;
             return (last < times.len()).then(|| times.select_nth_unstable(last).1.0);
         }
         times.sort_unstable();
         let mut possible_pieces = 0;
         times.iter().find_map(|&(at, most)| {
             possible_pieces += most;
-            (possible_pieces >= wanted).then_some(at)
+            (possible_pieces >= count).then_some(at)
         })
     }
 
@@ -540,7 +540,7 @@ impl RoomSearch<'_> {
 
     /// The first time from `from` on at which all pieces have room. Goes from change to change, and
     /// looks at the nodes that change then.
-    fn find_room_time(&self, nexts: &mut [NextRoom], from: Time, wanted: u64) -> Option<Time> {
+    fn find_room_time(&self, nexts: &mut [NextRoom], from: Time, count: u64) -> Option<Time> {
         let mut from = from;
         // Changes by which a node may have more room than before.
         let mut changes: BinaryHeap<Reverse<(Time, usize)>> = BinaryHeap::new();
@@ -564,7 +564,7 @@ impl RoomSearch<'_> {
         }
         let never = |node: u32| NextRoom { node, at: Time::MAX, room: 0, until: Time::MAX, cores: 0 };
         let again = |node: u32, from: Time| self.next(node, from, Time::MAX).unwrap_or(never(node));
-        while piece_count < wanted {
+        while piece_count < count {
             let Reverse((time, _)) = *changes.peek()?;
             from = self.with_cores(time)?;
             if from > self.latest {
@@ -577,7 +577,7 @@ impl RoomSearch<'_> {
                 nexts[at] = again(nexts[at].node, from);
                 piece_count = look(at, &nexts[at], from, &mut changes);
             }
-            if piece_count >= wanted {
+            if piece_count >= count {
                 // Some had room at an earlier start only.
                 for (at, next) in nexts.iter_mut().enumerate() {
                     if next.at < from && next.until < from {

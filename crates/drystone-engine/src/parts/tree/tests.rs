@@ -108,8 +108,8 @@ proptest! {
                     let after = (i % 3 > 0 && !map.is_empty()).then(|| *map.keys().nth(i % map.len()).expect("in range"));
                     let next = map.iter().find(|(key, size)| after.is_none_or(|after| **key > after) && **size <= limit);
                     let next = next.map(|(&key, &size)| (key, size));
-                    let taken = tree.take_after(after.map(place), &mut AtMost(limit));
-                    prop_assert_eq!(taken.map(|entry| (entry.key, entry.size)), next);
+                    let hit = tree.take_after(after.map(place), &mut AtMost(limit));
+                    prop_assert_eq!(hit.map(|entry| (entry.key, entry.size)), next);
                     if let Some((key, _)) = next {
                         map.remove(&key);
                     }
@@ -126,9 +126,9 @@ proptest! {
                 }
                 for &(limit, after) in &limits {
                     let after = (after % 3 > 0).then_some(after % 1_001_000);
-                    let found = tree.find_after(after.map(place), &mut AtMost(limit)).map(|e| e.key);
+                    let hit_key = tree.find_after(after.map(place), &mut AtMost(limit)).map(|e| e.key);
                     let expected = map.iter().find(|&(&k, &s)| s <= limit && after.is_none_or(|a| k > a));
-                    prop_assert_eq!(found, expected.map(|(&k, _)| k));
+                    prop_assert_eq!(hit_key, expected.map(|(&k, _)| k));
                 }
             }
         }
@@ -175,16 +175,16 @@ fn waves_of_items_agree_with_a_sorted_map() {
             let key = *map.keys().nth(number as usize * 31 % map.len()).expect("in range");
             match number % 4 {
                 0 => _ = tree.take_first().map(|first| assert_eq!(map.remove(&first.key), Some(first.size))),
-                1 => _ = tree.remove(&place(key)).map(|gone| assert_eq!(map.remove(&gone.key), Some(gone.size))),
+                1 => _ = tree.remove(&place(key)).map(|item| assert_eq!(map.remove(&item.key), Some(item.size))),
                 2 => {
                     let entry = tree.take_after(Some(place(key)), &mut AtMost(300));
-                    let found = map.range(key + 1..).find(|(_, size)| **size <= 300).map(|(key, _)| *key);
-                    assert_eq!(entry.map(|taken| taken.key), found);
-                    found.map(|key| map.remove(&key));
+                    let next_key = map.range(key + 1..).find(|(_, size)| **size <= 300).map(|(key, _)| *key);
+                    assert_eq!(entry.map(|item| item.key), next_key);
+                    next_key.map(|key| map.remove(&key));
                 }
                 _ => {
                     let former_entry = tree.replace_item(&place(key), Entry { key: u32::MAX, size: 0 });
-                    assert_eq!(former_entry.map(|gone| gone.size), map.remove(&key));
+                    assert_eq!(former_entry.map(|item| item.size), map.remove(&key));
                     assert_eq!(tree.remove(&place(u32::MAX)), Some(Entry { key: u32::MAX, size: 0 }));
                 }
             }

@@ -20,7 +20,7 @@ fn coarse_spans_rise_and_are_close() {
 fn classes_partition_the_sizes() {
     for procs in (1..5000).chain([1 << 31, Procs::MAX - 1, Procs::MAX]) {
         let c = size_class(procs);
-        assert!((0..CLASSES).filter(|&other| other != 1).all(|other| is_in(other, procs) == (other == c)), "{procs}");
+        assert!((0..CLASSES).filter(|&class| class != 1).all(|class| is_in(class, procs) == (class == c)), "{procs}");
         assert!(smallest_in_class(c) <= procs, "{procs} is below its class");
         assert!(c + 1 == CLASSES || procs < smallest_in_class(c + 1) || c == 0, "{procs} belongs to a later class");
         for limit in [0, 1, procs - 1, procs, 1_000] {
@@ -99,14 +99,14 @@ proptest! {
     ) {
         // By something else, by prediction, and by something that is the prediction of most, but
         // not of all.
-        let keyed = |key, run, long| match kind {
+        let sort_key = |key, run, long| match kind {
             0 => (key, run),
             1 => (run, run),
             _ => (0, if run < long { 0 } else { run }),
         };
         let mut queue = WaitQueue::default();
         let mut list: Vec<WaitingJob> = jobs.iter().enumerate().map(|(i, &(key, procs, run, submit))| {
-            let (key, run) = keyed(key, run, 4990);
+            let (key, run) = sort_key(key, run, 4990);
             WaitingJob { key, procs, prediction: Span(run), submit: Time(submit), id: JobId(i as u32) }
         }).collect();
         list.iter().for_each(|&j| queue.insert(j));
@@ -119,7 +119,7 @@ proptest! {
         for (at, run) in changed {
             if !list.is_empty() {
                 let job = at.get(&list).to_owned();
-                let (key, run) = keyed(job.key, run, 2500);
+                let (key, run) = sort_key(job.key, run, 2500);
                 let new = WaitingJob { key, prediction: Span(run), ..job };
                 list.retain(|j| j.id != job.id);
                 list.push(new);
@@ -146,23 +146,23 @@ proptest! {
                 after = Some(job.queue_place());
             }
             prop_assert_eq!(queue.next_fit(after, fit), None);
-            let (mut rest, mut left) = (queue.clone(), list.clone());
+            let (mut rest, mut remainder) = (queue.clone(), list.clone());
             after = None;
             while let Some(job) = rest.take_fit(after, fit) {
-                let next = left.iter().position(|j| after.is_none_or(|a| a < j.queue_place()) && fit.can_start(j.procs, j.prediction));
-                prop_assert_eq!(next.map(|at| left.remove(at)), Some(job));
+                let next = remainder.iter().position(|j| after.is_none_or(|a| a < j.queue_place()) && fit.can_start(j.procs, j.prediction));
+                prop_assert_eq!(next.map(|at| remainder.remove(at)), Some(job));
                 // Sometimes from the front again.
                 after = (job.id.0 % 5 > 0).then(|| job.queue_place());
-                prop_assert!(rest.iter().eq(left.iter()));
+                prop_assert!(rest.iter().eq(remainder.iter()));
             }
-            prop_assert!(!left.iter().any(|j| after.is_none_or(|a| a < j.queue_place()) && fit.can_start(j.procs, j.prediction)));
-            prop_assert_eq!(rest.take_first(), left.first().copied());
+            prop_assert!(!remainder.iter().any(|j| after.is_none_or(|a| a < j.queue_place()) && fit.can_start(j.procs, j.prediction)));
+            prop_assert_eq!(rest.take_first(), remainder.first().copied());
             // In one go: as one after the other, each of which leaves less; and no job is left that
             // as much room would admit.
-            let (mut rest, mut taken, mut shade) = (queue.clone(), Vec::new(), fit);
-            let room = rest.take_all(&mut shade, |job| taken.push(*job));
-            let (mut by_hand, mut left, mut expected) = (fit, list.clone(), Vec::new());
-            left.retain(|job| {
+            let (mut rest, mut picks, mut shade) = (queue.clone(), Vec::new(), fit);
+            let room = rest.take_all(&mut shade, |job| picks.push(*job));
+            let (mut by_hand, mut remainder, mut expected) = (fit, list.clone(), Vec::new());
+            remainder.retain(|job| {
                 let starts = by_hand.can_start(job.procs, job.prediction);
                 if starts {
                     by_hand.account_start(job.procs, job.prediction);
@@ -170,11 +170,11 @@ proptest! {
                 }
                 !starts
             });
-            prop_assert_eq!((taken, shade), (expected, by_hand));
-            prop_assert!(rest.iter().eq(left.iter()));
+            prop_assert_eq!((picks, shade), (expected, by_hand));
+            prop_assert!(rest.iter().eq(remainder.iter()));
             prop_assert!(room >= shade.free);
             let with_room = BackfillFit { free: room, ..shade };
-            prop_assert!(!left.iter().any(|job| with_room.can_start(job.procs, job.prediction)));
+            prop_assert!(!remainder.iter().any(|job| with_room.can_start(job.procs, job.prediction)));
             for (now, fit) in [(Time(3000), Some(fit)), (Time(3001), None)] {
                 let best = list.iter().filter(|j| fit.is_none_or(|f| f.can_start(j.procs, j.prediction)))
                     .copied().reduce(|a, b| if more_expanded(&b, &a, now) { b } else { a });

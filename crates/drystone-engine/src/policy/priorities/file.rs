@@ -179,8 +179,9 @@ mod tests {
             pp = 0.75
         ";
         let workload = workload();
-        let all = Priorities::from_toml(text).expect("a good file").for_workload(&workload).expect("known names");
-        let of = |at: u32| all.job_importance(JobId(at), workload.job(JobId(at)));
+        let priorities =
+            Priorities::from_toml(text).expect("a good file").for_workload(&workload).expect("known names");
+        let of = |at: u32| priorities.job_importance(JobId(at), workload.job(JobId(at)));
         assert_eq!(of(0), Importance { user: 0.5, political: f64::NEG_INFINITY });
         assert_eq!(of(1), Importance { user: 1.0, political: f64::NEG_INFINITY });
         assert_eq!(of(2), Importance { user: 0.1, political: 0.75 });
@@ -190,12 +191,13 @@ mod tests {
     fn starts_are_reserved_by_the_most_specific_rule() {
         let text = "default = { reserve = 5 }\n[[user]]\nid = 12\nreserve = 60\n[[job]]\nnumber = 4711\nreserve = 0";
         let workload = workload();
-        let all = Priorities::from_toml(text).expect("a good file").for_workload(&workload).expect("known names");
-        let reserved = |at: u32| all.reserved_delay(JobId(at), workload.job(JobId(at)));
-        assert_eq!([0, 1, 2].map(reserved), [Some(Span(60)), Some(Span(0)), Some(Span(5))]);
-        assert!(all.has_reservations());
-        let none = Priorities::from_toml("[[user]]\nid = 12\nup = 1").expect("a good file");
-        assert!(!none.has_reservations() && none.reserved_delay(JobId(0), workload.job(JobId(0))).is_none());
+        let priorities =
+            Priorities::from_toml(text).expect("a good file").for_workload(&workload).expect("known names");
+        let delay = |at: u32| priorities.reserved_delay(JobId(at), workload.job(JobId(at)));
+        assert_eq!([0, 1, 2].map(delay), [Some(Span(60)), Some(Span(0)), Some(Span(5))]);
+        assert!(priorities.has_reservations());
+        let file = Priorities::from_toml("[[user]]\nid = 12\nup = 1").expect("a good file");
+        assert!(!file.has_reservations() && file.reserved_delay(JobId(0), workload.job(JobId(0))).is_none());
     }
 
     #[test]

@@ -228,13 +228,13 @@ impl Priorities {
     }
 }
 
-fn unknown_error(what: impl fmt::Display, id: i64, known: impl Iterator<Item = i64> + Clone) -> PriorityError {
-    let known_ids = known.filter(|&id| id != i64::from(UNKNOWN));
+fn unknown_error(subject: impl fmt::Display, id: i64, ids: impl Iterator<Item = i64> + Clone) -> PriorityError {
+    let known_ids = ids.filter(|&id| id != i64::from(UNKNOWN));
     let range = match (known_ids.clone().min(), known_ids.max()) {
         (Some(first), Some(last)) => format!("numbers from {first} to {last} occur in it"),
-        _ => format!("it names no {what} at all"),
+        _ => format!("it names no {subject} at all"),
     };
-    PriorityError(format!("the log has no {what} {id}; {range}"))
+    PriorityError(format!("the log has no {subject} {id}; {range}"))
 }
 
 #[cfg(test)]

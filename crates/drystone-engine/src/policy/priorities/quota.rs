@@ -23,8 +23,8 @@ pub struct Quota {
 }
 
 impl Quota {
-    pub(super) fn check_values(&self, whose: &dyn fmt::Display) -> Result<(), PriorityError> {
-        let fail = |problem: &str| Err(PriorityError(format!("{whose}: {problem}")));
+    pub(super) fn check_values(&self, owner: &dyn fmt::Display) -> Result<(), PriorityError> {
+        let fail = |problem: &str| Err(PriorityError(format!("{owner}: {problem}")));
         match *self {
             Quota { processor_hours: Some(hours), .. } if !(hours >= 0.0 && hours.is_finite()) => {
                 fail("a quota of processor_hours is a number from 0 on")

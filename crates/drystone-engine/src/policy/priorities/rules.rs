@@ -19,25 +19,25 @@ pub(super) struct Grade {
 impl Grade {
     /// Checks that the user's priority is from 0 to 1, and the political one as well, or −∞, and
     /// that no start is reserved before the submit.
-    pub(super) fn check_ranges(&self, whose: &dyn fmt::Display) -> Result<(), PriorityError> {
+    pub(super) fn check_ranges(&self, owner: &dyn fmt::Display) -> Result<(), PriorityError> {
         if let Some(up) = self.up
             && !(0.0..=1.0).contains(&up)
         {
-            return Err(PriorityError(format!("{whose}: up = {up} does not lie between 0 and 1")));
+            return Err(PriorityError(format!("{owner}: up = {up} does not lie between 0 and 1")));
         }
         if let Some(pp) = self.pp
             && !(0.0..=1.0).contains(&pp)
             && pp != f64::NEG_INFINITY
         {
             return Err(PriorityError(format!(
-                "{whose}: pp = {pp} does not lie between 0 and 1 (-inf makes jobs run only where they delay no other job)"
+                "{owner}: pp = {pp} does not lie between 0 and 1 (-inf makes jobs run only where they delay no other job)"
             )));
         }
         if let Some(reserve) = self.reserve
             && !(0..=TIME_LIMIT).contains(&reserve.0)
         {
             return Err(PriorityError(format!(
-                "{whose}: reserve = {} does not lie between 0 and {TIME_LIMIT} (seconds between the submit and the reserved start)",
+                "{owner}: reserve = {} does not lie between 0 and {TIME_LIMIT} (seconds between the submit and the reserved start)",
                 reserve.0
             )));
         }
@@ -45,11 +45,11 @@ impl Grade {
     }
 
     /// Adds what another rule about the same jobs says.
-    fn join_grade(&mut self, other: &Grade, whose: &dyn fmt::Display) -> Result<(), PriorityError> {
-        join_value(("up", whose), &mut self.up, other.up)?;
-        join_value(("pp", whose), &mut self.pp, other.pp)?;
+    fn join_grade(&mut self, grade: &Grade, owner: &dyn fmt::Display) -> Result<(), PriorityError> {
+        join_value(("up", owner), &mut self.up, grade.up)?;
+        join_value(("pp", owner), &mut self.pp, grade.pp)?;
         let mut reserve = self.reserve.map(|span| span.0);
-        join_value(("reserve", whose), &mut reserve, other.reserve.map(|span| span.0))?;
+        join_value(("reserve", owner), &mut reserve, grade.reserve.map(|span| span.0))?;
         self.reserve = reserve.map(Span);
         Ok(())
     }
@@ -59,14 +59,14 @@ impl Grade {
 fn join_value<T: Copy + PartialEq + fmt::Display>(
     (name, whose): (&str, &dyn fmt::Display),
     value: &mut Option<T>,
-    other: Option<T>,
+    rival: Option<T>,
 ) -> Result<(), PriorityError> {
-    match (*value, other) {
+    match (*value, rival) {
         (Some(a), Some(b)) if a != b => {
             Err(PriorityError(format!("two rules contradict each other: {whose} has {name} = {a} and {name} = {b}")))
         }
         (None, Some(_)) => {
-            *value = other;
+            *value = rival;
             Ok(())
         }
         _ => Ok(()),
@@ -89,12 +89,12 @@ impl Every {
     }
 
     /// Returns whether some job is covered by both.
-    fn has_overlap(&self, other: &Every) -> bool {
-        let (mut a, mut b) = (self.nth, other.nth);
+    fn has_overlap(&self, rival: &Every) -> bool {
+        let (mut a, mut b) = (self.nth, rival.nth);
         while b > 0 {
             (a, b) = (b, a % b);
         }
-        self.first.abs_diff(other.first).is_multiple_of(a)
+        self.first.abs_diff(rival.first).is_multiple_of(a)
     }
 }
 
@@ -125,8 +125,8 @@ impl Priorities {
         if let Some(quota) = quota {
             quota.check_values(&owner_label)?;
             let account = Account::new(quota);
-            if let Some(other) = self.accounts.insert((owner, id), account)
-                && other.quota() != quota
+            if let Some(old_account) = self.accounts.insert((owner, id), account)
+                && old_account.quota() != quota
             {
                 return Err(PriorityError(format!("two rules contradict each other: {owner_label} has two quotas")));
             }
@@ -145,9 +145,9 @@ impl Priorities {
             return Err(PriorityError("every: nth and first are counted from 1".into()));
         }
         every.grade.check_ranges(&every)?;
-        for other in self.every.iter().filter(|other| other.has_overlap(&every)) {
-            let mut joined_grade = other.grade;
-            joined_grade.join_grade(&every.grade, &format!("a job that is both {other} and {every}"))?;
+        for rule in self.every.iter().filter(|rule| rule.has_overlap(&every)) {
+            let mut joined_grade = rule.grade;
+            joined_grade.join_grade(&every.grade, &format!("a job that is both {rule} and {every}"))?;
         }
         self.every.push(every);
         Ok(())

@@ -25,7 +25,7 @@ impl Priorities {
     /// # Errors
     /// Anything else; a priority outside [0, 1].
     pub fn from_text(text: &str) -> Result<Priorities, PriorityError> {
-        let wrong = |what: &str| PriorityError(format!("{what} in `{text}`; priorities takes {VALUES}"));
+        let wrong = |problem: &str| PriorityError(format!("{problem} in `{text}`; priorities takes {VALUES}"));
         let call = NamedCall::parse(text).map_err(|e| wrong(&e.problem))?;
         let mut grade = Grade { up: Some(1.0), pp: Some(1.0), reserve: None };
         let mut first = None;

@@ -117,7 +117,7 @@ impl FakeCluster {
 
     /// Returns whether a reservation has a node at some time from one second to another.
     pub(super) fn is_reserved(&self, at: usize, from: i64, until: i64) -> bool {
-        self.windows.get(&at).is_some_and(|all| all.iter().any(|&(begin, end)| begin < until && from < end))
+        self.windows.get(&at).is_some_and(|windows| windows.iter().any(|&(begin, end)| begin < until && from < end))
     }
 
     pub(super) fn idle_on(&self, at: usize) -> u32 {

@@ -238,8 +238,8 @@ impl FakeCluster {
     }
 
     /// Sets how many licences of a name there are, and how many of them others have.
-    pub fn set_licence(&mut self, name: &str, total: u64, others: u64) {
-        self.licences.insert(name.to_string(), (total, others));
+    pub fn set_licence(&mut self, name: &str, total: u64, foreign_count: u64) {
+        self.licences.insert(name.to_string(), (total, foreign_count));
     }
 
     pub fn add_node(&mut self, name: &str, procs: u32) {

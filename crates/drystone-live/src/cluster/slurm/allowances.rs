@@ -116,9 +116,9 @@ mod tests {
     /// A comment that looks like the record of another job allows nothing for that job.
     #[test]
     fn what_users_write_gives_no_nodes_of_others() {
-        let forged = "x\x1f\n7\x1f\x1f1795571646\x1fdrystone:min-nodes=1 ";
+        let forgery = "x\x1f\n7\x1f\x1f1795571646\x1fdrystone:min-nodes=1 ";
         let listing = format!(
-            "5\x1f3\x1f1795571646\x1fdrystone:min-nodes=3 \x1fe\n6\x1fN/A\x1f1795571646\x1f{forged}\x1fe\n7\x1fN/A\x1f1795571646\x1f(null) \x1fe\n"
+            "5\x1f3\x1f1795571646\x1fdrystone:min-nodes=3 \x1fe\n6\x1fN/A\x1f1795571646\x1f{forgery}\x1fe\n7\x1fN/A\x1f1795571646\x1f(null) \x1fe\n"
         );
         let records = parse_listing(&listing, "\x1fe");
         let record = |id, task| RecordId { id, task, submit: 1_795_571_646 };

@@ -73,13 +73,16 @@ impl RecordDetails {
 /// those of a task. The cluster splits an array at any time, also between the ordinary listing and
 /// this one: without its mark the array would look as if its owner held it. The next look reads
 /// the details of such a record again.
-pub(super) fn of_record(all: &BTreeMap<RecordId, RecordDetails>, own: RecordId) -> Option<&RecordDetails> {
+pub(super) fn of_record(records: &BTreeMap<RecordId, RecordDetails>, own: RecordId) -> Option<&RecordDetails> {
     let folded_id = RecordId { task: None, ..own };
     let tasks = || {
         let whole = RecordId { task: Some(0), ..own }..=RecordId { task: Some(u32::MAX), ..own };
-        all.range(whole).filter(|(record, _)| record.submit == own.submit).map(|(_, details)| details)
+        records.range(whole).filter(|(record, _)| record.submit == own.submit).map(|(_, details)| details)
     };
-    all.get(&own).or_else(|| all.get(&folded_id)).or_else(|| tasks().min_by_key(|task| (task.pinned, task.restarts)))
+    records
+        .get(&own)
+        .or_else(|| records.get(&folded_id))
+        .or_else(|| tasks().min_by_key(|task| (task.pinned, task.restarts)))
 }
 
 /// Details of every record, or of those of one number.
@@ -246,7 +249,8 @@ mod tests {
             parse_line(&text.join("\x1f")).expect("sound")
         };
         let record = |task, submit| RecordId { id: 7, task, submit };
-        let mark = |all: &BTreeMap<RecordId, RecordDetails>, own| of_record(all, own).map(|details| details.mark);
+        let mark =
+            |records: &BTreeMap<RecordId, RecordDetails>, own| of_record(records, own).map(|details| details.mark);
         let tasks = [("3", 0, "n1"), ("4", 1, ""), ("5", 0, "")]
             .map(|(task, restarts, nodes)| row(task, 1_795_571_603, "drystone:held", restarts, nodes));
         let older = row("6", 1_700_000_000, "", 0, "");
@@ -258,8 +262,8 @@ mod tests {
         assert_eq!(mark(&split, record(None, 1_700_000_000)), Some(HookMark::None), "another of the same number");
         assert_eq!(mark(&split, record(None, 1_600_000_000)), None);
         assert_eq!(mark(&split, RecordId { id: 8, task: None, submit: 1_795_571_603 }), None);
-        let folded: BTreeMap<_, _> = [row("1-5%2", 1_795_571_603, "drystone:user", 0, "")].into_iter().collect();
-        assert_eq!(mark(&folded, record(Some(2), 1_795_571_603)), Some(HookMark::User));
+        let single_record: BTreeMap<_, _> = [row("1-5%2", 1_795_571_603, "drystone:user", 0, "")].into_iter().collect();
+        assert_eq!(mark(&single_record, record(Some(2), 1_795_571_603)), Some(HookMark::User));
     }
 
     /// A job's name that looks like places does not put it elsewhere.

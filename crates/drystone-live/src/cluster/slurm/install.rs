@@ -150,7 +150,7 @@ mod tests {
     fn everything_is_filled_in() {
         let home = Home::new("/var/lib/drystone", "/run/drystone");
         let partitions = ["main".to_string()];
-        let all = Installation {
+        let installation = Installation {
             home: &home,
             user: ("drystone", 991),
             program: Path::new("/usr/local/bin/drystone"),
@@ -160,11 +160,18 @@ mod tests {
             conf: None,
             commands: None,
         };
-        let (back, timer) = all.hand_back();
-        for text in [all.render_hook(), all.render_wake(), all.render_unit(), back, timer, all.render_cron()] {
+        let (back, timer) = installation.hand_back();
+        for text in [
+            installation.render_hook(),
+            installation.render_wake(),
+            installation.render_unit(),
+            back,
+            timer,
+            installation.render_cron(),
+        ] {
             assert!(!text.contains('@'), "{text}");
         }
-        let unit = all.render_unit();
+        let unit = installation.render_unit();
         assert!(unit.contains(
             "ExecStart=/usr/local/bin/drystone live drive --policy 'easy(order=sjf,backfill=sjf)' --state /var/lib/drystone --run \
              /run/drystone --partition main\n"
@@ -175,20 +182,24 @@ mod tests {
             unit.contains("\nDescription=Drystone: drives this cluster by easy(order=sjf,backfill=sjf)\n"),
             "{unit}"
         );
-        let watches = Installation { mode: DaemonMode::Shadow, ..all.clone() }.render_unit();
+        let watches = Installation { mode: DaemonMode::Shadow, ..installation.clone() }.render_unit();
         assert!(
             watches.starts_with("# Drystone watches this cluster.") && watches.contains(" live shadow "),
             "{watches}"
         );
         assert!(!watches.contains("drives"), "{watches}");
-        assert!(all.render_hook().contains("daemon = 991"));
+        assert!(installation.render_hook().contains("daemon = 991"));
         assert!(!unit.contains("Environment="), "{unit}");
-        assert!(all.render_tmpfiles().is_some_and(|text| text.ends_with("d \"/run/drystone\" 0755 drystone - -\n")));
+        assert!(
+            installation
+                .render_tmpfiles()
+                .is_some_and(|text| text.ends_with("d \"/run/drystone\" 0755 drystone - -\n"))
+        );
         // A Slurm of its own place.
         let own = Installation {
             conf: Some(Path::new("/opt/slurm/etc/slurm.conf")),
             commands: Some(Path::new("/opt/slurm/bin")),
-            ..all.clone()
+            ..installation.clone()
         };
         for text in [own.render_unit(), own.hand_back().0] {
             assert!(text.contains("\nEnvironment=\"SLURM_CONF=/opt/slurm/etc/slurm.conf\"\n"), "{text}");
@@ -200,9 +211,9 @@ mod tests {
         );
         // Folders elsewhere are not systemd's to make.
         let elsewhere = Home::new("/srv/drystone", "/srv/drystone/run");
-        let all = Installation { home: &elsewhere, ..all };
-        assert_eq!(all.render_tmpfiles(), None);
-        let unit = all.render_unit();
+        let second_install = Installation { home: &elsewhere, ..installation };
+        assert_eq!(second_install.render_tmpfiles(), None);
+        let unit = second_install.render_unit();
         assert!(
             !unit.contains("Directory=") && unit.contains("ReadWritePaths=-/srv/drystone -/srv/drystone/run\n"),
             "{unit}"

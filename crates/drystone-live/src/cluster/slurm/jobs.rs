@@ -35,7 +35,8 @@ pub(super) fn parse(listing: &str) -> Result<Vec<JobFact>, ClusterError> {
 }
 
 fn parse_line(line: &str) -> Result<JobFact, ClusterError> {
-    let garbled_error = |what: &str| ClusterError::Garbled(format!("squeue: {what} in `{}`", line.escape_debug()));
+    let garbled_error =
+        |subject: &str| ClusterError::Garbled(format!("squeue: {subject} in `{}`", line.escape_debug()));
     let fields: Vec<&str> = line.split(SEPARATOR).collect();
     let [
         number,

@@ -34,20 +34,20 @@ pub(super) fn parse(listing: &str) -> Result<Vec<NodeFact>, ClusterError> {
     for line in listing.lines() {
         let garbled_error = || ClusterError::Garbled(format!("sinfo: `{}`", line.escape_debug()));
         let fields: Vec<&str> = line.split('|').map(str::trim).collect();
-        let [name, state, procs, memory, used, gres, gres_used, features, weight, ""] = fields[..] else {
+        let [name, state, procs, memory, memory_use, gres, gres_used, features, weight, ""] = fields[..] else {
             return Err(garbled_error());
         };
         let counts: Vec<u32> =
             procs.split('/').map(str::parse).collect::<Result<_, _>>().map_err(|_| garbled_error())?;
-        let [busy, _idle, _other, all] = counts[..] else { return Err(garbled_error()) };
+        let [busy, _idle, _other, total] = counts[..] else { return Err(garbled_error()) };
         // A node of several partitions is listed for each.
         if names.insert(name.to_string()) {
             let memory = memory.trim_end_matches('+').parse::<u64>().map_err(|_| garbled_error())?;
-            let free = memory.saturating_sub(used.parse().map_err(|_| garbled_error())?);
+            let free = memory.saturating_sub(memory_use.parse().map_err(|_| garbled_error())?);
             nodes.push(NodeFact {
                 name: name.into(),
                 state: self::parse_state(state),
-                procs: all,
+                procs: total,
                 busy,
                 memory: Some(free),
                 whole_memory: Some(memory),
@@ -66,8 +66,8 @@ pub(super) fn parse(listing: &str) -> Result<Vec<NodeFact>, ClusterError> {
 
 /// Devices of a node, of each type and of any: `gpu:a100:4(S:0-1),fs:1`, and those in use,
 /// `gpu:a100:2(IDX:0-1)`.
-fn parse_devices(all: &str, used: &str) -> Vec<NodeDevices> {
-    let (total_devices, used_devices) = (texts::parse_devices(all), texts::parse_devices(used));
+fn parse_devices(total_text: &str, use_text: &str) -> Vec<NodeDevices> {
+    let (total_devices, used_devices) = (texts::parse_devices(total_text), texts::parse_devices(use_text));
     let busy = |name: &str| used_devices.iter().find(|(own, _)| own == name).map_or(0, |&(_, count)| count);
     total_devices
         .iter()

@@ -51,7 +51,7 @@ fn run_batch(run: &Runner, batch: &[ClusterOrder]) -> Option<Vec<OrderOutcome>> 
         batch.iter().map(|order| scontrol_verb(order) == UPDATE && update_command(order).is_none()).collect();
     let mut lines = String::new();
     // Writing to a String cannot fail.
-    for same in batch.chunk_by(|one, next| scontrol_verb(one) == scontrol_verb(next)) {
+    for same in batch.chunk_by(|order, next| scontrol_verb(order) == scontrol_verb(next)) {
         if scontrol_verb(&same[0]) == UPDATE {
             for text in same.iter().filter_map(update_command) {
                 let _ = writeln!(lines, "{UPDATE} {text}");
@@ -283,8 +283,8 @@ mod tests {
             ClusterOrder::Unpin(key(5)),
         ];
         let outcomes = execute_orders(&Runner::new(None).with_folder(folder.path()), &orders, &mut || true);
-        let refused = outcomes.iter().position(|outcome| *outcome != OrderOutcome::Done);
-        assert_eq!((refused, outcomes.len()), (Some(6), orders.len()));
+        let refusal = outcomes.iter().position(|outcome| *outcome != OrderOutcome::Done);
+        assert_eq!((refusal, outcomes.len()), (Some(6), orders.len()));
         let expected = "run\nupdate JobId=1 ReqNodeList=n1\nrelease 1\nupdate JobId=2 ReqNodeList=n-2.x NumNodes=1-1\nrelease 2,3_[4-5]\nuhold 5,6\nupdate JobId=5 ReqNodeList=\n";
         assert_eq!(std::fs::read_to_string(&log).expect("read"), expected);
     }

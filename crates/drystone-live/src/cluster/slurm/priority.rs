@@ -88,10 +88,10 @@ impl PriorityReader {
     fn job_priority(&self, fact: &JobFact, now: i64) -> i64 {
         let rules = &self.rules;
         let oldest = rules.max_age as f64;
-        let largest = |all: &BTreeMap<String, f64>| all.values().copied().fold(1.0, f64::max);
-        let part = |all: &BTreeMap<String, f64>, name: &str, plain: bool| {
-            let own = all.get(name).copied().unwrap_or(0.0);
-            if plain { own } else { own / largest(all) }
+        let largest = |factors: &BTreeMap<String, f64>| factors.values().copied().fold(1.0, f64::max);
+        let part = |factors: &BTreeMap<String, f64>, name: &str, plain: bool| {
+            let own = factors.get(name).copied().unwrap_or(0.0);
+            if plain { own } else { own / largest(factors) }
         };
         let share = self.shares.get(&(fact.account.clone(), fact.user.clone())).copied().unwrap_or(0.0);
         let age = if now - fact.submit >= rules.max_age {
@@ -180,32 +180,32 @@ mod tests {
     /// The sums of the manual of priority/multifactor, by hand.
     #[test]
     fn factors_are_weighed_as_slurm_does() {
-        let all = priorities(
+        let priority_config = priorities(
             "PriorityWeightFairshare=1000\nPriorityWeightQOS=500\nPriorityWeightPartition=100\nPriorityWeightJobSize=0",
         );
         // 1000 × 0.75, nothing for the QOS, 100 × 1/10.
-        assert_eq!(all.job_priority(&job("phys", "anna", "normal", "main", 0), 0), 760);
+        assert_eq!(priority_config.job_priority(&job("phys", "anna", "normal", "main", 0), 0), 760);
         // 1000 × 0.25, 500 × 20/20, 100 × 10/10.
-        assert_eq!(all.job_priority(&job("phys", "ben", "high", "fast", 0), 0), 850);
-        assert_eq!(all.job_priority(&job("chem", "anna", "normal", "main", 0), 0), 1_010);
+        assert_eq!(priority_config.job_priority(&job("phys", "ben", "high", "fast", 0), 0), 850);
+        assert_eq!(priority_config.job_priority(&job("chem", "anna", "normal", "main", 0), 0), 1_010);
         // One without an association has no share.
-        assert_eq!(all.job_priority(&job("none", "eve", "normal", "main", 0), 0), 10);
+        assert_eq!(priority_config.job_priority(&job("none", "eve", "normal", "main", 0), 0), 10);
     }
 
     /// An hour of age is worth 100 points here; the oldest age is ten hours.
     #[test]
     fn the_older_job_leads_and_nothing_changes_while_both_grow_older() {
-        let all = priorities("PriorityWeightAge=1000\nPriorityMaxAge=0-10:00:00");
+        let priority_config = priorities("PriorityWeightAge=1000\nPriorityMaxAge=0-10:00:00");
         let (old, new) = (job("a", "u", "normal", "main", 36_000), job("a", "u", "normal", "main", 39_600));
         let now = 40_000;
-        assert_eq!(all.job_priority(&old, now) - all.job_priority(&new, now), 100);
+        assert_eq!(priority_config.job_priority(&old, now) - priority_config.job_priority(&new, now), 100);
         assert_eq!(
-            all.job_priority(&old, now),
-            all.job_priority(&old, now + 3_000),
+            priority_config.job_priority(&old, now),
+            priority_config.job_priority(&old, now + 3_000),
             "no job overtakes, no value changes"
         );
         // Both have reached the oldest age: neither leads.
         let late = 39_600 + 36_000;
-        assert_eq!(all.job_priority(&old, late), all.job_priority(&new, late));
+        assert_eq!(priority_config.job_priority(&old, late), priority_config.job_priority(&new, late));
     }
 }

@@ -158,10 +158,13 @@ fn a_hand_back_leaves_no_job_behind_for_any_reason() {
         let summary = give_back(&mut cluster, folder.path(), &lines);
         expected_holders.sort_unstable();
         let held_keys: Vec<JobKey> = cluster.0.iter().filter(|fact| fact.held).flat_map(JobFact::job_keys).collect();
-        assert!(held_keys.iter().all(|key| expected_holders.iter().any(|(other, _)| other == key)), "{held_keys:?}");
+        assert!(
+            held_keys.iter().all(|key| expected_holders.iter().any(|(holder_key, _)| holder_key == key)),
+            "{held_keys:?}"
+        );
         assert_eq!(held_keys.len(), expected_holders.len());
         let listed_holders: Vec<(String, JobHolder)> =
-            summary.held.iter().map(|held| (held.job.clone(), held.by)).collect();
+            summary.held.iter().map(|hold| (hold.job.clone(), hold.by)).collect();
         assert_eq!(listed_holders, expected_holders.iter().map(|(key, by)| (key.name(), *by)).collect::<Vec<_>>());
         assert_eq!((summary.released, summary.left.len()), (key_count - held_keys.len(), 0), "counted by what is seen");
         assert!(cluster.0.iter().all(|fact| fact.mark == HookMark::None));

@@ -54,7 +54,7 @@ impl RecordedFiles {
 
     pub fn count_passes_and_starts(&self) -> (usize, usize) {
         let count = |words: &[&str]| {
-            let of = |line: &&str| line.split(' ').nth(1).is_some_and(|what| words.contains(&what));
+            let of = |line: &&str| line.split(' ').nth(1).is_some_and(|event| words.contains(&event));
             self.events.lines().filter(of).count()
         };
         (count(&["bf_pass", "sched_pass"]), count(&["bf_start", "sched_start"]))
@@ -189,15 +189,15 @@ impl ClusterRecorder {
         let log = log_events(&self.read_log()?, self.base + self.zone);
         let mut events: Vec<(i64, String)> = std::mem::take(&mut self.seen);
         for line in log.lines() {
-            let Some((at, what)) = line.split_once(' ') else { continue };
+            let Some((at, event)) = line.split_once(' ') else { continue };
             let at = at.parse::<f64>().map_err(|_| format!("`{at}` is no time of the log"))?;
-            events.push(((at * 1000.0).round() as i64, what.to_string()));
+            events.push(((at * 1000.0).round() as i64, event.to_string()));
         }
         events.sort_by_key(|&(at, _)| at);
         let mut text = format!("# base_epoch {}\n", self.base);
-        for (at, what) in events {
+        for (at, event) in events {
             // Writing to a String cannot fail.
-            let _ = writeln!(text, "{:.3} {what}", at as f64 / 1000.0);
+            let _ = writeln!(text, "{:.3} {event}", at as f64 / 1000.0);
         }
         Ok(RecordedFiles { conf, gres, accounts, jobs: self.jobs.render_lines(self.base), events: text })
     }

@@ -212,8 +212,8 @@ impl SlurmSite {
     }
 
     /// Returns whether a plain user sees nothing of others' jobs.
-    pub fn hides_from_users(&self, what: &str) -> bool {
-        self.get("PrivateData").split(',').any(|private| private == what)
+    pub fn hides_from_users(&self, subject: &str) -> bool {
+        self.get("PrivateData").split(',').any(|private| private == subject)
     }
 
     /// Processors come in multiples of this: whole cores, where cores are given out.
@@ -280,8 +280,8 @@ impl SlurmSite {
         // It touches nothing: what is not known only makes it less like the cluster.
         remarks
             .extend(self.about_release(partitions).into_iter().map(|remark| SiteRemark { forbids: false, ..remark }));
-        for (what, sees) in [("jobs", "jobs of other users"), ("nodes", "nodes")] {
-            if self.rights == Rights::User && self.hides_from_users(what) {
+        for (subject, sees) in [("jobs", "jobs of other users"), ("nodes", "nodes")] {
+            if self.rights == Rights::User && self.hides_from_users(subject) {
                 remarks.push(forbidding_remark(
                     format!("PrivateData={} hides {sees} from this user", self.get("PrivateData")),
                     "run as an operator (`sacctmgr modify user NAME set AdminLevel=Operator`), as SlurmUser or as root",
@@ -345,12 +345,12 @@ impl SlurmSite {
         }
         let sets = self.driven_sets(&known_names);
         for (at, set) in sets.iter().enumerate() {
-            let Some(other) = sets[..at].iter().find(|other| !other.nodes.is_disjoint(&set.nodes)) else { continue };
+            let Some(rival) = sets[..at].iter().find(|rival| !rival.nodes.is_disjoint(&set.nodes)) else { continue };
             remarks.push(forbidding_remark(
                 format!(
                     "partitions {} and {} have some nodes in common and others not: jobs of both would compete for these, and \
                      neither plan would hold",
-                    other.name(),
+                    rival.name(),
                     set.name()
                 ),
                 "name partitions with the same nodes, or with none in common",
@@ -399,7 +399,7 @@ impl SlurmSite {
                 "in slurm.conf: SelectType=select/cons_tres",
             ));
         }
-        if !TESTED.iter().any(|tested| self.release.starts_with(tested)) {
+        if !TESTED.iter().any(|version| self.release.starts_with(version)) {
             let finding = format!("Slurm {} was not tried; {} was", self.release, TESTED.join(", "));
             remarks.push(untested_remark(finding));
         }
@@ -489,10 +489,10 @@ impl SlurmSite {
 
     fn about_scheduling(&self, ranks: bool) -> Vec<SiteRemark> {
         let mut remarks = Vec::new();
-        let mut must = |name: &str, good: &[&str], line: &str, why: &str| {
+        let mut must = |name: &str, good: &[&str], line: &str, reason: &str| {
             let value = self.get(name);
             if !good.iter().any(|good| value.eq_ignore_ascii_case(good)) {
-                remarks.push(forbidding_remark(format!("{name}={value}: {why}"), format!("in slurm.conf: {line}")));
+                remarks.push(forbidding_remark(format!("{name}={value}: {reason}"), format!("in slurm.conf: {line}")));
             }
         };
         must(
@@ -679,8 +679,8 @@ mod tests {
 
     fn refused(site: &SlurmSite, partitions: &[&str], hook: Option<&str>, suspends: bool) -> Vec<String> {
         let partitions: Vec<String> = partitions.iter().map(ToString::to_string).collect();
-        let all = site.for_drive(&partitions, hook, Path::new("/run/drystone/heartbeat"), suspends, false);
-        all.into_iter().filter(|remark| remark.forbids).map(|remark| remark.to_string()).collect()
+        let remarks = site.for_drive(&partitions, hook, Path::new("/run/drystone/heartbeat"), suspends, false);
+        remarks.into_iter().filter(|remark| remark.forbids).map(|remark| remark.to_string()).collect()
     }
 
     #[test]
@@ -765,16 +765,16 @@ mod tests {
     #[test]
     fn preemption_outside_driven_partitions_is_tolerated() {
         let hook = hook();
-        let refusals = |kind: &str, preempted: usize| {
+        let refusals = |kind: &str, at: usize| {
             let mut site = site(&[("PreemptMode", "REQUEUE"), ("PreemptType", kind)]);
-            site.partitions[preempted].preempted = "REQUEUE".into();
+            site.partitions[at].preempted = "REQUEUE".into();
             refused(&site, &["main"], Some(&hook), false)
         };
         assert_eq!(refusals("preempt/partition_prio", 2), [] as [String; 0], "other nodes");
         let same = refusals("preempt/partition_prio", 0);
         assert!(same.len() == 1 && same[0].contains("PartitionName=main … PreemptMode=OFF"), "{same:?}");
-        let shared = refusals("preempt/partition_prio", 1);
-        assert!(shared.len() == 1 && shared[0].contains("partition long, which shares nodes"), "{shared:?}");
+        let overlap = refusals("preempt/partition_prio", 1);
+        assert!(overlap.len() == 1 && overlap[0].contains("partition long, which shares nodes"), "{overlap:?}");
         let by_qos = refusals("preempt/qos", 2);
         assert!(by_qos.len() == 1 && by_qos[0].contains("in any partition (PreemptType=preempt/qos)"), "{by_qos:?}");
     }

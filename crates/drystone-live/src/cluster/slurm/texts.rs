@@ -131,8 +131,8 @@ pub(super) fn parse_dependencies(text: &str) -> JobDependencies {
     let conditions: Option<Vec<StartCondition>> =
         text.split(if is_any { '?' } else { ',' }).map(parse_condition).collect();
     match conditions {
-        Some(all) if is_any => JobDependencies::Any(all),
-        Some(all) => JobDependencies::On(all),
+        Some(list) if is_any => JobDependencies::Any(list),
+        Some(list) => JobDependencies::On(list),
         None => JobDependencies::Else,
     }
 }
@@ -275,30 +275,31 @@ mod tests {
     #[test]
     fn dependencies() {
         assert_eq!(parse_dependencies("(null)"), JobDependencies::No);
-        let one = StartCondition::new;
-        let all = vec![
-            one(1, None, DependencyCondition::Success),
-            one(5, None, DependencyCondition::End),
-            one(7, Some(3), DependencyCondition::Start),
+        let condition = StartCondition::new;
+        let conditions = vec![
+            condition(1, None, DependencyCondition::Success),
+            condition(5, None, DependencyCondition::End),
+            condition(7, Some(3), DependencyCondition::Start),
         ];
         assert_eq!(
             parse_dependencies("afterok:1(unfulfilled),afterany:5_*(unfulfilled),after:7_3(unfulfilled)"),
-            JobDependencies::On(all)
+            JobDependencies::On(conditions)
         );
-        let any = vec![one(1, None, DependencyCondition::Success), one(2, None, DependencyCondition::Never)];
+        let any =
+            vec![condition(1, None, DependencyCondition::Success), condition(2, None, DependencyCondition::Never)];
         assert_eq!(parse_dependencies("afterok:1(unfulfilled)?afterok:2(failed)"), JobDependencies::Any(any));
-        let later = StartCondition { delay: 300, ..one(1, None, DependencyCondition::Start) };
+        let later = StartCondition { delay: 300, ..condition(1, None, DependencyCondition::Start) };
         assert_eq!(parse_dependencies("after:1+5(unfulfilled)"), JobDependencies::On(vec![later]));
         assert_eq!(
             parse_dependencies("singleton(unfulfilled)"),
-            JobDependencies::On(vec![one(0, None, DependencyCondition::Alone)])
+            JobDependencies::On(vec![condition(0, None, DependencyCondition::Alone)])
         );
         assert_eq!(
             parse_dependencies("aftercorr:3_*(unfulfilled)"),
-            JobDependencies::On(vec![one(3, None, DependencyCondition::SameTask)])
+            JobDependencies::On(vec![condition(3, None, DependencyCondition::SameTask)])
         );
-        for other in ["expand:1", "afterok:x", "afterburstbuffer:1(unfulfilled)", "afterok:1(strange)", "after:1+x"] {
-            assert_eq!(parse_dependencies(other), JobDependencies::Else, "{other}");
+        for text in ["expand:1", "afterok:x", "afterburstbuffer:1(unfulfilled)", "afterok:1(strange)", "after:1+x"] {
+            assert_eq!(parse_dependencies(text), JobDependencies::Else, "{text}");
         }
     }
 

@@ -36,7 +36,7 @@ pub(super) fn escape_latex_breaking(text: &str) -> String {
 
 fn push_escaped(sign: char, before: char, out: &mut String) {
     match latex_sign(sign) {
-        Some(written) => out.push_str(written),
+        Some(command) => out.push_str(command),
         None if sign == '"' => out.push_str(if opens_quote(before) { "``" } else { "''" }),
         None if matches!(sign, '&' | '%' | '$' | '#' | '_' | '{' | '}') => out.extend(['\\', sign]),
         None if sign.is_ascii() || is_accented_latin(sign) => out.push(sign),

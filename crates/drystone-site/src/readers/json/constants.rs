@@ -101,12 +101,12 @@ mod tests {
         let text = r#"{"a":NaN,"NaN":-Infinity,"b\"NaN":"-Infinity \\","c":[Infinity,-1,NaN],"N":-12}"#;
         let right = r#"{"a":"" ,"NaN":""       ,"b\"NaN":"-Infinity \\","c":[""      ,-1,"" ],"N":-12}"#;
         for size in 1..30 {
-            let mut all = String::new();
-            WithoutConstants::new(Slow(text.as_bytes(), size)).read_to_string(&mut all).expect("reads");
-            assert_eq!(all, right, "{size}");
+            let mut output = String::new();
+            WithoutConstants::new(Slow(text.as_bytes(), size)).read_to_string(&mut output).expect("reads");
+            assert_eq!(output, right, "{size}");
         }
-        let mut all = String::new();
-        WithoutConstants::new(&b"[NaN"[..]).read_to_string(&mut all).expect("reads");
-        assert_eq!(all, "[\"\" ");
+        let mut output = String::new();
+        WithoutConstants::new(&b"[NaN"[..]).read_to_string(&mut output).expect("reads");
+        assert_eq!(output, "[\"\" ");
     }
 }

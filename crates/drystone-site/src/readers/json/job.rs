@@ -141,14 +141,14 @@ fn id(parts: &JobParts<'_>, raw: u64) -> Option<JobLabel> {
 
 fn set_times(draft: &mut RowDraft<'_>, parts: &JobParts<'_>) {
     let time = |key: &str| parts.inner_part("time", key);
-    let when = |key: &str| match known_number(time(key)) {
+    let moment_of = |key: &str| match known_number(time(key)) {
         Some(0) | None => When::Unknown,
         Some(seconds) => i64::try_from(seconds).map_or(When::Unknown, When::Epoch),
     };
-    draft.submit = when("submission");
-    draft.eligible = when("eligible");
-    draft.start = when("start");
-    draft.end = when("end");
+    draft.submit = moment_of("submission");
+    draft.eligible = moment_of("eligible");
+    draft.start = moment_of("start");
+    draft.end = moment_of("end");
     draft.elapsed = small_number(time("elapsed"));
     draft.suspended = small_number(time("suspended"));
     draft.limit = match number_of(time("limit")) {
@@ -160,7 +160,7 @@ fn set_times(draft: &mut RowDraft<'_>, parts: &JobParts<'_>) {
 
 fn set_texts<'a>(draft: &mut RowDraft<'a>, parts: &JobParts<'a>) {
     let association = |key: &str| parts.inner_part("association", key).and_then(Loose::as_text).unwrap_or_default();
-    let or = |text: &'a str, other: &'a str| if text.is_empty() { other.as_bytes() } else { text.as_bytes() };
+    let or = |text: &'a str, fallback: &'a str| if text.is_empty() { fallback.as_bytes() } else { text.as_bytes() };
     draft.cluster = or(parts.text_of("cluster"), association("cluster"));
     draft.user = or(parts.text_of("user"), association("user"));
     draft.account = or(parts.text_of("account"), association("account"));
@@ -303,7 +303,7 @@ fn required_memory(parts: &JobParts<'_>) -> MemoryRequest {
         return MemoryRequest::PerCpu(kb(megabytes & (PER_CPU - 1)), false);
     }
     match required_count("memory_per_node").or(required_count("memory")) {
-        Some(flagged) if flagged & PER_CPU != 0 => MemoryRequest::PerCpu(kb(flagged & (PER_CPU - 1)), true),
+        Some(bits) if bits & PER_CPU != 0 => MemoryRequest::PerCpu(kb(bits & (PER_CPU - 1)), true),
         Some(megabytes) => MemoryRequest::PerNode(kb(megabytes)),
         None => MemoryRequest::Unknown,
     }

@@ -76,9 +76,9 @@ impl CellForm {
                 Physical::FIXED_LEN_BYTE_ARRAY => CellForm::Strange("bytes of a fixed number".to_string()),
                 _ => CellForm::Plain,
             },
-            (logical, converted) => CellForm::Strange(match logical {
+            (logical, legacy_type) => CellForm::Strange(match logical {
                 Some(logical) => format!("{logical:?}"),
-                None => format!("{converted:?}"),
+                None => format!("{legacy_type:?}"),
             }),
         }
     }

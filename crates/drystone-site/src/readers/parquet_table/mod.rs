@@ -106,7 +106,7 @@ fn single_columns(reader: &SerializedFileReader<Bytes>) -> Vec<TableColumn> {
     let durations = arrow.map_or(BTreeMap::new(), arrow_schema::duration_units);
     let schema = metadata.schema_descr();
     let root = |place: usize| schema.column(place).path().parts().first().cloned().unwrap_or_default();
-    let alone = |place: usize| (0..schema.num_columns()).filter(|&other| root(other) == root(place)).count() == 1;
+    let alone = |place: usize| (0..schema.num_columns()).filter(|&index| root(index) == root(place)).count() == 1;
     let column = |place: usize| {
         let leaf = schema.column(place);
         let is_list = leaf.max_rep_level() > 0;

@@ -294,7 +294,7 @@ impl OpenRecords {
         let id = String::from_utf8_lossy(record.id).into_owned();
         let moments = pairs.parse_moment("start").zip(pairs.parse_moment("end"));
         let last = self.reservations.range((id.clone(), i64::MIN)..=(id.clone(), i64::MAX)).next_back();
-        let last_entry = last.map(|((_, start), known)| (*start, known.clone()));
+        let last_entry = last.map(|((_, start), entry)| (*start, entry.clone()));
         let (mut key, mut reservation) = last_entry.unwrap_or_default();
         if let Some((start, end)) = moments {
             // Another time of one that has begun is its next occurrence; of one that has not, it
@@ -352,7 +352,7 @@ impl OpenRecords {
         intake: &mut RowIntake,
     ) -> Result<(), SiteError> {
         let is_other_job =
-            |known: &KnownFacts| pairs.parse_moment("ctime").is_some_and(|at| known.created > 0 && at != known.created);
+            |facts: &KnownFacts| pairs.parse_moment("ctime").is_some_and(|at| facts.created > 0 && at != facts.created);
         if !self.jobs.get(key).is_some_and(is_other_job) {
             return Ok(());
         }
@@ -415,19 +415,19 @@ impl OpenRecords {
         let state = match (job.start > 0, job.gone) {
             (true, None) => RecordState::Running,
             (false, None) => RecordState::Pending,
-            (_, Some(gone)) => {
-                job.end = gone;
+            (_, Some(end)) => {
+                job.end = end;
                 if job.deleted { RecordState::Cancelled } else { RecordState::Failed }
             }
         };
         if job.created == 0 && job.queued == 0 && job.heard.local > 0 {
             // Older versions say no more than the queue when a job comes.
             let HeardTime { local, utc } = job.heard;
-            let Some(queued) = utc.or_else(|| self.to_utc(local, intake)) else {
+            let Some(submit) = utc.or_else(|| self.to_utc(local, intake)) else {
                 let place = intake.table.files.format_place(job.place);
                 return Err(SiteError::NoZone { place, time: crate::clock::format_moment(local) });
             };
-            job.queued = queued;
+            job.queued = submit;
         }
         if job.created == 0 && job.queued == 0 && job.start == 0 {
             // A deletion of a job of which nothing else is known.
@@ -536,7 +536,7 @@ impl KnownFacts {
 
     fn draft_row(&self, key: &PbsKey, state: RecordState) -> RowDraft<'_> {
         let mut draft = RowDraft::new(self.place, &self.record);
-        let when = |moment: i64| if moment > 0 { When::Epoch(moment) } else { When::Unknown };
+        let time_of = |moment: i64| if moment > 0 { When::Epoch(moment) } else { When::Unknown };
         draft.id = Some(match key.1 {
             Some(task) => JobLabel { number: key.0, part: IdPart::Task(task) },
             None => JobLabel { number: key.0, part: IdPart::Whole },
@@ -547,9 +547,9 @@ impl KnownFacts {
         (draft.partition, draft.name, draft.canceller) = (&self.queue, &self.name, &self.requestor);
         draft.reservation = &self.reservation;
         let creation_time = if self.created > 0 { self.created } else { self.queued };
-        draft.submit = when(creation_time);
-        draft.eligible = when(if self.eligible > 0 { self.eligible } else { self.queued });
-        (draft.start, draft.end) = (when(self.start), when(self.end));
+        draft.submit = time_of(creation_time);
+        draft.eligible = time_of(if self.eligible > 0 { self.eligible } else { self.queued });
+        (draft.start, draft.end) = (time_of(self.start), time_of(self.end));
         if self.start > 0 && self.end >= self.start {
             draft.elapsed = u32::try_from(self.end - self.start).ok();
         }

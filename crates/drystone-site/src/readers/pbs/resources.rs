@@ -21,8 +21,9 @@ pub(super) fn read_sizes(pairs: &RecordPairs<'_>) -> (Option<Amount>, Option<Amo
     {
         demand = sum_chunks(nodes, 1);
     }
-    let or =
-        |known: u32, other: Option<u32>| if known == UNKNOWN || known == 0 { other.unwrap_or(known) } else { known };
+    let or = |value: u32, fallback: Option<u32>| {
+        if value == UNKNOWN || value == 0 { fallback.unwrap_or(value) } else { value }
+    };
     let ncpus = count(list("ncpus"));
     // `ncpus` beside `nodes=N:ppn=M` is that of one node, and often just 1.
     demand.cpus = or(demand.cpus, ncpus.or_else(|| count(list("procs"))));
@@ -43,7 +44,7 @@ pub(super) fn read_sizes(pairs: &RecordPairs<'_>) -> (Option<Amount>, Option<Amo
     (Some(demand).filter(is_stated), allocation.filter(is_stated))
 }
 
-fn read_allocation(pairs: &RecordPairs<'_>, asked: &Amount) -> Option<Amount> {
+fn read_allocation(pairs: &RecordPairs<'_>, request: &Amount) -> Option<Amount> {
     let slots = pairs.get("total_execution_slots").and_then(parse_digits).and_then(|n| u32::try_from(n).ok());
     let vnodes = pairs.get("exec_vnode").map(|text| sum_chunks(text, 0));
     let hosts = pairs.get("exec_host").map(count_hosts);
@@ -56,17 +57,17 @@ fn read_allocation(pairs: &RecordPairs<'_>, asked: &Amount) -> Option<Amount> {
     let block = is_block(pairs);
     let places = block || pairs.get("exec_host").is_some_and(|text| parse_node_numbers(text).is_some());
     let in_hosts =
-        hosts.as_ref().filter(|_| !places || asked.cpus == UNKNOWN).and_then(|(cpus, _)| positive_count(*cpus));
-    let cpus = slots.or(in_vnodes).or(in_hosts).unwrap_or(asked.cpus);
+        hosts.as_ref().filter(|_| !places || request.cpus == UNKNOWN).and_then(|(cpus, _)| positive_count(*cpus));
+    let cpus = slots.or(in_vnodes).or(in_hosts).unwrap_or(request.cpus);
     let names = pairs.get("exec_host").or_else(|| pairs.get("exec_vnode")).map(exec_nodes).unwrap_or_default();
     let nodes = match names.is_empty() {
-        _ if block => asked.nodes,
+        _ if block => request.nodes,
         true => UNKNOWN,
         false => names.split(|&b| b == b',').count() as u32,
     };
-    let gpus = vnodes.and_then(|v| positive_count(v.gpus)).unwrap_or(asked.gpus);
+    let gpus = vnodes.and_then(|v| positive_count(v.gpus)).unwrap_or(request.gpus);
     let memory = vnodes.map(|v| v.memory_kb).filter(|&kb| kb != Amount::NO_MEMORY);
-    Some(Amount { cpus, nodes, gpus, memory_kb: memory.unwrap_or(asked.memory_kb) })
+    Some(Amount { cpus, nodes, gpus, memory_kb: memory.unwrap_or(request.memory_kb) })
 }
 
 /// `4:ppn=8:gpus=1+1:ppn=2`, `2:ncpus=36:mpiprocs=36`, `(n1:ncpus=8:mem=1gb:ngpus=1)+(n2:ncpus=8)`:

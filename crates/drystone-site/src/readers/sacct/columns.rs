@@ -355,11 +355,11 @@ pub(crate) fn is_free(name: &str) -> bool {
 }
 
 /// The names of a layout, given by its name or as a list.
-pub(crate) fn layout_names(given: &str) -> Result<Vec<String>, SiteError> {
-    if let Some(preset) = crate::readers::table::find_preset(given) {
-        return Ok(preset.columns.iter().map(|(_, ours)| (*ours).to_string()).collect());
+pub(crate) fn layout_names(layout: &str) -> Result<Vec<String>, SiteError> {
+    if let Some(preset) = crate::readers::table::find_preset(layout) {
+        return Ok(preset.columns.iter().map(|(_, column)| (*column).to_string()).collect());
     }
-    let names: Vec<String> = given
+    let names: Vec<String> = layout
         .split([',', '|', ' '])
         .filter(|n| !n.is_empty())
         .map(|n| n.split('%').next().unwrap_or(n).to_string())
@@ -460,13 +460,13 @@ mod tests {
         assert_eq!(layout_names("JobIDRaw,NodeList%200,-").expect("a list"), ["JobIDRaw", "NodeList", "-"]);
         assert!(matches!(layout_names("JobID,Colour"), Err(SiteError::BadColumn { name }) if name == "Colour"));
         // Each name once, however it is written; columns that are not read may have any.
-        for (list, told) in [
+        for (list, message) in [
             ("AllocCPUS,AllocCPUS", "`AllocCPUS` is named twice;"),
             ("AllocCPUS,Start,ncpus/2", "`ncpus/2` is named twice (as `AllocCPUS`)"),
             ("JobID,JobKey", "`JobKey` is named twice (as `JobID`)"),
         ] {
             let error = layout_names(list).expect_err("twice").to_string();
-            assert!(error.contains(told), "{error}");
+            assert!(error.contains(message), "{error}");
         }
         assert_eq!(layout_names("-,JobID,-,Comment,Comment").expect("a list").len(), 5);
     }

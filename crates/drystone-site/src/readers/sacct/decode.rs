@@ -124,8 +124,8 @@ fn unreadable_time<'a>(values: &ColumnValues<'a>, intake: &RowIntake) -> &'a [u8
 fn decode_times<'a>(draft: &mut RowDraft<'a>, values: &ColumnValues<'a>, intake: &RowIntake) -> Result<(), NoTime> {
     let columns = [SacctColumn::Submit, SacctColumn::Eligible, SacctColumn::Start, SacctColumn::End];
     let mut whens = [When::Unknown; 4];
-    for (when, column) in whens.iter_mut().zip(columns) {
-        *when = intake.form.read_time(values[column as usize])?;
+    for (moment, column) in whens.iter_mut().zip(columns) {
+        *moment = intake.form.read_time(values[column as usize])?;
     }
     [draft.submit, draft.eligible, draft.start, draft.end] = whens;
     Ok(())
@@ -259,7 +259,7 @@ fn decode_amounts<'a>(
 fn parse_count(text: &[u8]) -> Option<u32> {
     let plain = parse_whole(text).or_else(|| {
         let (number, unit) = text.split_at(text.len().checked_sub(1)?);
-        let power = b"KMG".iter().position(|known| *known == unit[0].to_ascii_uppercase())?;
+        let power = b"KMG".iter().position(|letter| *letter == unit[0].to_ascii_uppercase())?;
         let value = parse_decimal(number)? * 1024_f64.powi(power as i32 + 1);
         (value < f64::from(UNKNOWN)).then(|| value.round() as u64)
     });

@@ -57,7 +57,7 @@ impl RowHeader {
         let words = text.split_whitespace().collect::<Vec<_>>();
         let is_padded = words.len() > 1 && words.iter().filter(|w| is_column(w)).count() * 2 > words.len();
         let delimiter = match delimiter {
-            Some(given) => given.to_string(),
+            Some(sign) => sign.to_string(),
             None if text.starts_with(' ') && is_padded => return FirstLine::Padded,
             None => match guess_delimiter(text) {
                 Some(delimiter) if delimiter.trim_matches(' ').is_empty() && is_padded => return FirstLine::Padded,
@@ -96,7 +96,7 @@ impl RowHeader {
         let names = layout_names(columns)?;
         let text = String::from_utf8_lossy(first).into_owned();
         let delimiter = match delimiter {
-            Some(given) => given.to_string(),
+            Some(sign) => sign.to_string(),
             None => {
                 let own = guess_delimiter(&text)
                     .filter(|d| !d.trim_matches(' ').is_empty() && text.matches(d.as_str()).count() + 1 >= names.len());
@@ -111,11 +111,12 @@ impl RowHeader {
         }
         // The columns of a table that is known may stand in any order.
         if let Some(preset) = find_preset(columns) {
-            let preset_column =
-                |name: &str| preset.columns.iter().find(|(theirs, _)| theirs.eq_ignore_ascii_case(name));
+            let preset_column = |name: &str| preset.columns.iter().find(|(title, _)| title.eq_ignore_ascii_case(name));
             if fields.iter().filter(|name| preset_column(name).is_some()).count() > 2 {
-                let names: Vec<String> =
-                    fields.iter().map(|name| preset_column(name).map_or("-", |(_, ours)| *ours).to_string()).collect();
+                let names: Vec<String> = fields
+                    .iter()
+                    .map(|name| preset_column(name).map_or("-", |(_, column)| *column).to_string())
+                    .collect();
                 let mut header = RowHeader { trailing, ..RowHeader::new(&names, delimiter.into_bytes()) };
                 header.quoted |= is_quoted(&text, &header.delimiter);
                 return Ok((header, true));
@@ -173,7 +174,7 @@ impl RowHeader {
             is_free(name) || *column == Some(SacctColumn::Constraints) || (lists && allows_quotes)
         });
         let flexible = flexible.collect();
-        let has = |wanted: &[SacctColumn]| columns.iter().flatten().any(|column| wanted.contains(column));
+        let has = |targets: &[SacctColumn]| columns.iter().flatten().any(|column| targets.contains(column));
         RowHeader {
             ignored: ignored_names,
             delimiter,
@@ -217,8 +218,8 @@ impl RowHeader {
         fields.len() == self.columns.len() && form_checks.len() > 1 && !form_checks.contains(&true)
     }
 
-    pub(crate) fn has_any(&self, wanted: &[SacctColumn]) -> bool {
-        self.columns.iter().flatten().any(|column| wanted.contains(column))
+    pub(crate) fn has_any(&self, targets: &[SacctColumn]) -> bool {
+        self.columns.iter().flatten().any(|column| targets.contains(column))
     }
 }
 

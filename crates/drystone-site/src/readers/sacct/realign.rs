@@ -125,9 +125,9 @@ impl<'a> SurplusSearch<'a> {
     fn keep_starts(&mut self) {
         match &self.found {
             None => self.found = Some(self.starts.clone()),
-            Some(known) => {
+            Some(starts) => {
                 let flexible = &self.header.flexible;
-                let differs = |at: usize| !flexible[at] && known[at] != self.starts[at];
+                let differs = |at: usize| !flexible[at] && starts[at] != self.starts[at];
                 self.several = (0..flexible.len()).any(differs);
             }
         }
@@ -185,16 +185,16 @@ mod tests {
         // Behind a name that may hold anything, two ways remain.
         assert_eq!(aligned("JobID|JobName|User|Constraints|End", "7|a|b|ada|x|1700000000"), None);
         // Two columns of text side by side: only these differ.
-        let both = aligned("JobID|User|Constraints|JobName|End", "7|ada|x|y|name|1700000000");
-        assert_eq!(both.expect("one way for the others")[1], "1700000000");
+        let fields = aligned("JobID|User|Constraints|JobName|End", "7|ada|x|y|name|1700000000");
+        assert_eq!(fields.expect("one way for the others")[1], "1700000000");
     }
 
     #[test]
     fn an_empty_last_column_is_no_trailing_delimiter() {
-        let found = aligned("JobID|User|Constraints|ReqCPUS|End|NodeList", "7|ada|a|b|4|1700000000|");
-        assert_eq!(found, Some(["a|b", "1700000000", "ada"].map(String::from)));
+        let fields = aligned("JobID|User|Constraints|ReqCPUS|End|NodeList", "7|ada|a|b|4|1700000000|");
+        assert_eq!(fields, Some(["a|b", "1700000000", "ada"].map(String::from)));
         // With one, the empty column is taken away first.
-        let found = aligned("JobID|User|Constraints|ReqCPUS|End|", "7|ada|a|b|4|1700000000|");
-        assert_eq!(found, Some(["a|b", "1700000000", "ada"].map(String::from)));
+        let trim_fields = aligned("JobID|User|Constraints|ReqCPUS|End|", "7|ada|a|b|4|1700000000|");
+        assert_eq!(trim_fields, Some(["a|b", "1700000000", "ada"].map(String::from)));
     }
 }

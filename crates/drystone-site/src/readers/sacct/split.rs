@@ -29,10 +29,8 @@ pub(crate) struct Splitter {
 impl Splitter {
     pub(crate) fn new(header: RowHeader) -> Splitter {
         let finder = (header.delimiter.len() > 1).then(|| memmem::Finder::new(&header.delimiter).into_owned());
-        let inner = header
-            .flexible
-            .split_last()
-            .is_some_and(|(last, others)| others.contains(&true) || (*last && !header.free));
+        let inner =
+            header.flexible.split_last().is_some_and(|(last, rest)| rest.contains(&true) || (*last && !header.free));
         Splitter { header, finder, inner, unquoted: Vec::new() }
     }
 
@@ -88,8 +86,10 @@ impl Splitter {
             let blanks = line[at..].iter().take_while(|b| **b == b' ').count();
             if line.get(at + blanks) == Some(&b'"') {
                 at += blanks;
-                let Some((end, doubled)) = find_closing_quote(line, at + 1) else { return Cut::Wrong(spans.len() + 1) };
-                if doubled {
+                let Some((end, has_double)) = find_closing_quote(line, at + 1) else {
+                    return Cut::Wrong(spans.len() + 1);
+                };
+                if has_double {
                     let text = line[at + 1..end].to_vec();
                     self.unquoted.push((spans.len(), undouble_quotes(&text)));
                 }
@@ -99,7 +99,7 @@ impl Splitter {
                     return Cut::Wrong(spans.len());
                 }
             } else {
-                let end = memchr::memchr(delimiter, &line[at..]).map_or(line.len(), |found| at + found);
+                let end = memchr::memchr(delimiter, &line[at..]).map_or(line.len(), |offset| at + offset);
                 spans.push((at, end));
                 at = end;
             }
@@ -136,7 +136,7 @@ fn trim_blanks(value: &[u8]) -> &[u8] {
 /// Calls `found` with each place of a byte. Columns are short: eight bytes at once are quicker here
 /// than a search for the next.
 #[inline]
-fn each_place(line: &[u8], byte: u8, mut found: impl FnMut(usize)) {
+fn each_place(line: &[u8], byte: u8, mut on_place: impl FnMut(usize)) {
     const LOW: u64 = 0x7f7f_7f7f_7f7f_7f7f;
     let pattern = u64::from_ne_bytes([byte; 8]);
     let (words, rest) = line.as_chunks::<8>();
@@ -145,12 +145,12 @@ fn each_place(line: &[u8], byte: u8, mut found: impl FnMut(usize)) {
         // The highest bit of each byte that is as wanted.
         let mut like = !(((unlike & LOW) + LOW) | unlike | LOW);
         while like != 0 {
-            found(from + like.trailing_zeros() as usize / 8);
+            on_place(from + like.trailing_zeros() as usize / 8);
             like &= like - 1;
         }
     }
     let from = line.len() - rest.len();
-    rest.iter().zip(from..).filter(|(other, _)| **other == byte).for_each(|(_, at)| found(at));
+    rest.iter().zip(from..).filter(|(value, _)| **value == byte).for_each(|(_, at)| on_place(at));
 }
 
 /// Returns the end of a quoted value, and whether it contains doubled quotes.
@@ -198,10 +198,10 @@ mod tests {
         let line: Vec<u8> = (0..2_000_u32).map(|n| (n.wrapping_mul(2_654_435_761) >> 13) as u8 % 5 + b'z').collect();
         for byte in b'y'..=b'\x7f' {
             for from in 0..9 {
-                let mut found = Vec::new();
-                each_place(&line[from..], byte, |at| found.push(at));
+                let mut places = Vec::new();
+                each_place(&line[from..], byte, |at| places.push(at));
                 let expected: Vec<usize> = memchr::memchr_iter(byte, &line[from..]).collect();
-                assert_eq!(found, expected);
+                assert_eq!(places, expected);
             }
         }
     }

@@ -91,13 +91,13 @@ impl<R: Read> Unfolded<R> {
                 0 => memchr::memchr(b'"', rest),
                 _ => memchr::memchr2(b'"', b'\n', rest),
             };
-            let Some(found) = mark_offset else {
+            let Some(offset) = mark_offset else {
                 self.pass_through(at, self.raw.len());
                 at = self.raw.len();
                 break;
             };
-            self.pass_through(at, at + found);
-            at += found;
+            self.pass_through(at, at + offset);
+            at += offset;
             if self.raw[at] == b'\n' {
                 let lines = 1 + std::mem::take(&mut self.owed);
                 self.ready.extend(std::iter::repeat_n(b'\n', lines));

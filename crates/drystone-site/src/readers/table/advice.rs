@@ -82,15 +82,18 @@ pub(crate) fn find_doubts(
             lost_columns.push(at);
         }
     }
-    let differ = |&&(kept, other): &&(usize, usize)| {
-        sample.rows.iter().any(|row| row.get(kept) != row.get(other) && !row[kept].is_empty() && !row[other].is_empty())
+    let differ = |&&(first, second): &&(usize, usize)| {
+        sample
+            .rows
+            .iter()
+            .any(|row| row.get(first) != row.get(second) && !row[first].is_empty() && !row[second].is_empty())
     };
     let twice = header.doubled.iter().find(|pair| {
         let role = own_role(&sample.names[pair.0]);
         role.is_some_and(is_needed) && differ(pair)
     });
-    if let Some((kept, other)) = twice {
-        let (kept_name, other_name) = (sample.shown_name(*kept), sample.shown_name(*other));
+    if let Some((first, second)) = twice {
+        let (kept_name, other_name) = (sample.shown_name(*first), sample.shown_name(*second));
         return Some(SiteError::Option(format!(
             "{file}: a table in which {kept_name} and {other_name} mean the same and differ; say which counts, with a hyphen for the other: --columns \
              '{}'",
@@ -171,24 +174,24 @@ fn zone_option(sample: &TableSample, columns: &str, settings: &ReadSettings) -> 
 }
 
 fn of_proposal(
-    found: &Proposal,
+    proposal: &Proposal,
     sample: &TableSample,
     file: &str,
     settings: &ReadSettings,
-    lost: &[usize],
+    stray_columns: &[usize],
 ) -> SiteError {
     let count = sample.column_count();
-    let looks = match (sample.names.is_empty(), lost) {
+    let looks = match (sample.names.is_empty(), stray_columns) {
         (true, _) => format!("a table of {count} columns, and no header line says what the columns are"),
         (false, []) => format!("a table of {count} columns with names of its own: {}", list_names(sample, 0..count)),
-        (false, lost) => format!(
+        (false, columns) => format!(
             "a table of {count} columns, of which {} {} not known, and no other says what {}",
-            list_names(sample, lost.iter().copied()),
-            if lost.len() == 1 { "is" } else { "are" },
-            if lost.len() == 1 { "it seems to" } else { "they seem to" }
+            list_names(sample, columns.iter().copied()),
+            if columns.len() == 1 { "is" } else { "are" },
+            if columns.len() == 1 { "it seems to" } else { "they seem to" }
         ),
     };
-    let lacks = found.missing_facts();
+    let lacks = proposal.missing_facts();
     if !lacks.is_empty() && (lacks.len() > 1 || lacks[0] != "the number of processors or nodes they had") {
         return SiteError::Unknown {
             file: file.to_string(),
@@ -196,31 +199,31 @@ fn of_proposal(
             advice: format!(
                 "no column says {}. Where one does, name it: --columns '{}', with the names of sacct ({})",
                 lacks.join(", nor "),
-                found.render_line(),
+                proposal.render_line(),
                 missing_names(&lacks)
             ),
         };
     }
-    let line = found.render_line();
+    let line = proposal.render_line();
     let outcome = try_columns(sample, &line, settings)
         .map_or_else(|error| error.to_string(), |figures| describe_outcome(&figures));
     let (zone, zone_question) = zone_option(sample, &line, settings);
     let mut open_questions: Vec<String> = (!zone.is_empty()).then(|| zone_question.to_string()).into_iter().collect();
-    open_questions.extend(found.questions.iter().cloned());
+    open_questions.extend(proposal.questions.iter().cloned());
     let mut time_format = String::new();
     if let Some(form) = sample.form.0.as_ref().filter(|_| settings.form.0.is_none()) {
         time_format = format!(" --time-format '{form}'");
         open_questions
             .extend(sample.is_unsure.then(|| "does the month of its times come where that form has it?".to_string()));
     }
-    if !found.has_any(&[ColumnRole::Job]) {
-        open_questions.push(ask_for_job_number(found, sample));
+    if !proposal.has_any(&[ColumnRole::Job]) {
+        open_questions.push(ask_for_job_number(proposal, sample));
     }
     let has_sizes = lacks.is_empty();
     if !has_sizes {
         open_questions.push("no column says how many processors or nodes jobs had: which one, or which other table (AllocCPUS, NNodes)?".to_string());
     }
-    open_questions.extend(found.choices.iter().filter(|(_, choice)| !choice.own).filter_map(|(at, choice)| {
+    open_questions.extend(proposal.choices.iter().filter(|(_, choice)| !choice.own).filter_map(|(at, choice)| {
         let name = sample.shown_name(*at);
         let unit = choice.unit.map_or(String::new(), |unit| format!(" in {}", unit.unit_word()));
         let day_remark =
@@ -237,7 +240,7 @@ fn of_proposal(
     if more > 0 {
         questions.push_str(&format!(" And {more} more of this kind."));
     }
-    let questions = list_unnamed(found, sample).map_or(questions.clone(), |values| format!("{questions} {values}"));
+    let questions = list_unnamed(proposal, sample).map_or(questions.clone(), |values| format!("{questions} {values}"));
     let options = format!("--columns '{line}'{time_format}{zone}");
     let condition = "If the answers to these questions are yes";
     SiteError::TableColumns {
@@ -277,16 +280,16 @@ fn list_names(sample: &TableSample, columns: impl Iterator<Item = usize>) -> Str
 }
 
 /// Values of a table without names that have no meaning yet.
-fn list_unnamed(found: &Proposal, sample: &TableSample) -> Option<String> {
+fn list_unnamed(proposal: &Proposal, sample: &TableSample) -> Option<String> {
     let row = sample.rows.first().filter(|_| sample.names.is_empty())?;
-    let free = row.iter().enumerate().filter(|(at, text)| !found.choices.contains_key(at) && !text.is_empty());
+    let free = row.iter().enumerate().filter(|(at, text)| !proposal.choices.contains_key(at) && !text.is_empty());
     let texts: Vec<String> =
         free.map(|(at, text)| format!("{} `{}`", at + 1, text.chars().take(24).collect::<String>())).take(12).collect();
     (!texts.is_empty()).then(|| format!("A hyphen skips a column: {}.", texts.join(", ")))
 }
 
 fn missing_names(lacks: &[&str]) -> String {
-    let name = |what: &&str| match *what {
+    let name = |label: &&str| match *label {
         "when jobs started" => "Start or WaitRaw",
         "when they ended or how long they ran" => "End or ElapsedRaw",
         _ => "AllocCPUS or NNodes",
@@ -309,12 +312,12 @@ fn describe_outcome(figures: &TrialFigures) -> String {
     if let Some((least, most)) = figures.ids.filter(|(_, most)| *most < 1 << 40) {
         parts.push(format!("ids {least} to {most}"));
     }
-    let range = |(least, most): (u32, u32), what: &str| match least == most {
-        true => format!("{least} {}", if least == 1 { what.trim_end_matches('s') } else { what }),
-        false => format!("{least} to {most} {what}"),
+    let range = |(least, most): (u32, u32), noun: &str| match least == most {
+        true => format!("{least} {}", if least == 1 { noun.trim_end_matches('s') } else { noun }),
+        false => format!("{least} to {most} {noun}"),
     };
-    for (sizes, what) in [(figures.cpus, "processors"), (figures.nodes, "nodes"), (figures.gpus, "GPUs")] {
-        parts.extend(sizes.filter(|(_, most)| *most > 0).map(|sizes| range(sizes, what)));
+    for (sizes, noun) in [(figures.cpus, "processors"), (figures.nodes, "nodes"), (figures.gpus, "GPUs")] {
+        parts.extend(sizes.filter(|(_, most)| *most > 0).map(|sizes| range(sizes, noun)));
     }
     if figures.core_seconds > 0 {
         parts.push(format!("{} core-hours", format_rounded(figures.core_seconds as f64 / 3_600.0)));

@@ -163,13 +163,13 @@ fn check_proposal(sample: &TableSample) -> Result<(), TestCaseError> {
 /// Checks that a wait says one moment that nothing else says, is never negative, and ends before
 /// the job in most rows.
 fn check_wait(
-    found: &Proposal,
+    proposal: &Proposal,
     column: impl Fn(ColumnRole) -> Option<(ColumnChoice, Vec<Option<f64>>)>,
     line: &str,
 ) -> Result<(), TestCaseError> {
     let Some((choice, waits)) = column(ColumnRole::Wait) else { return Ok(()) };
-    prop_assert!(found.has_any(&[ColumnRole::Submit]) && !found.has_any(&[ColumnRole::Start]), "{line}");
-    prop_assert!(!(found.has_any(&[ColumnRole::End]) && found.has_any(&[ColumnRole::Elapsed])), "{line}");
+    prop_assert!(proposal.has_any(&[ColumnRole::Submit]) && !proposal.has_any(&[ColumnRole::Start]), "{line}");
+    prop_assert!(!(proposal.has_any(&[ColumnRole::End]) && proposal.has_any(&[ColumnRole::Elapsed])), "{line}");
     let unit = choice.unit.map_or(1.0, |unit| unit.seconds_per_unit());
     prop_assert!(waits.iter().flatten().all(|wait| *wait >= 0.0), "{line}");
     if let (Some((_, submits)), Some((_, ends))) = (column(ColumnRole::Submit), column(ColumnRole::End)) {

@@ -23,9 +23,9 @@ pub(super) fn row_of(value: &JsonValue) -> Option<FlatRecord> {
         true => (at(&["spec"]), 1.0),
         false => (at(&["spec", "template", "spec"]), copies_of(value)),
     };
-    let requests = |wanted: fn(&str) -> bool, parts: f64| {
+    let requests = |is_match: fn(&str) -> bool, parts: f64| {
         let containers = spec.and_then(|spec| spec.get("containers")).map_or(&[][..], JsonValue::as_list);
-        let sums: Vec<f64> = containers.iter().filter_map(|container| container_request(container, wanted)).collect();
+        let sums: Vec<f64> = containers.iter().filter_map(|container| container_request(container, is_match)).collect();
         if sums.is_empty() { String::new() } else { (sums.iter().sum::<f64>() * copies * parts).round().to_string() }
     };
     let key = if at(&["metadata", "uid"]).is_some() { text(&["metadata", "uid"]) } else { text(&["metadata", "name"]) };
@@ -60,13 +60,13 @@ fn copies_of(job: &JsonValue) -> f64 {
 }
 
 /// The request of a container; its limit where it has none.
-fn container_request(container: &JsonValue, wanted: fn(&str) -> bool) -> Option<f64> {
+fn container_request(container: &JsonValue, is_match: fn(&str) -> bool) -> Option<f64> {
     let resources = container.get("resources")?;
     let of = |name: &str| match resources.get(name)? {
         JsonValue::Map(pairs) => {
             let amounts: Vec<f64> = pairs
                 .iter()
-                .filter(|(name, _)| wanted(name))
+                .filter(|(name, _)| is_match(name))
                 .filter_map(|(_, value)| parse_quantity(&text_of(value)))
                 .collect();
             (!amounts.is_empty()).then(|| amounts.iter().sum())
@@ -98,8 +98,8 @@ fn queue_of(value: &JsonValue) -> String {
 /// The time of the last change of a condition that has this status.
 fn condition_time(value: &JsonValue, name: &str, status: &str) -> Option<String> {
     let conditions = value.get("status")?.get("conditions")?.as_list();
-    let is = |one: &&JsonValue, key: &str, text: &str| one.get(key).and_then(JsonValue::as_text) == Some(text);
-    let condition_entry = conditions.iter().find(|one| is(one, "type", name) && is(one, "status", status))?;
+    let is = |entry: &&JsonValue, key: &str, text: &str| entry.get(key).and_then(JsonValue::as_text) == Some(text);
+    let condition_entry = conditions.iter().find(|entry| is(entry, "type", name) && is(entry, "status", status))?;
     condition_entry.get("lastTransitionTime").map(text_of)
 }
 
@@ -116,7 +116,9 @@ fn end_of_pod(pod: &JsonValue) -> (String, String) {
         return (phase, String::new());
     }
     let containers = status.and_then(|status| status.get("containerStatuses")).map_or(&[][..], JsonValue::as_list);
-    let ends = containers.iter().filter_map(|one| one.get("state")?.get("terminated")?.get("finishedAt").map(text_of));
+    let ends = containers
+        .iter()
+        .filter_map(|container| container.get("state")?.get("terminated")?.get("finishedAt").map(text_of));
     // Times of one form, in UTC: the last is the greatest text.
     let last = ends.max().or_else(|| condition_time(pod, "Ready", "False"));
     (phase, last.unwrap_or_default())

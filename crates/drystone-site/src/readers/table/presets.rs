@@ -659,7 +659,7 @@ const PRESETS: &[TablePreset] = &[
 ];
 
 pub(crate) fn find_preset(name: &str) -> Option<&'static TablePreset> {
-    PRESETS.iter().find(|preset| preset.names.iter().any(|known| known.eq_ignore_ascii_case(name)))
+    PRESETS.iter().find(|preset| preset.names.iter().any(|alias| alias.eq_ignore_ascii_case(name)))
 }
 
 /// The names of all tables that are read.
@@ -679,10 +679,10 @@ pub(crate) fn recognise_preset(names: &[String]) -> Option<&'static TablePreset>
 
 /// The table without names that has as many columns, if the values of all rows fit its own.
 pub(crate) fn recognised_rows(sample: &TableSample) -> Option<&'static TablePreset> {
-    let fits = |text: &str, ours: &str| {
+    let fits = |text: &str, column: &str| {
         let number = || is_missing(text.as_bytes()) || parse_decimal(text.as_bytes()).is_some();
         let letters = || text.starts_with(|c: char| c.is_alphabetic());
-        match parse_column_name(ours) {
+        match parse_column_name(column) {
             (Some(SacctColumn::State), _) => letters(),
             (Some(SacctColumn::JobId), ValueChange::Keep) => crate::text::Id::parse_id(text.as_bytes()).is_some(),
             (Some(SacctColumn::Submit | SacctColumn::Start | SacctColumn::End), ValueChange::Keep) => {
@@ -696,7 +696,7 @@ pub(crate) fn recognised_rows(sample: &TableSample) -> Option<&'static TablePres
         let rows = &sample.rows[..sample.rows.len().min(50)];
         let row = |row: &Vec<String>| {
             row.len() == preset.columns.len()
-                && row.iter().zip(preset.columns).all(|(text, (_, ours))| text.is_empty() || fits(text, ours))
+                && row.iter().zip(preset.columns).all(|(text, (_, column))| text.is_empty() || fits(text, column))
         };
         preset.bare && !rows.is_empty() && rows.iter().all(row)
     };
@@ -730,8 +730,8 @@ mod tests {
         for preset in PRESETS {
             assert!(preset.lacks.is_some() != (preset.columns.len() > 3), "{:?}", preset.names);
             assert!(preset.title.len() < 90 && preset.notes.len() < 260, "{:?}", preset.names);
-            for (_, ours) in preset.columns {
-                assert!(*ours == "-" || parse_column_name(ours).0.is_some(), "{ours}");
+            for (_, column) in preset.columns {
+                assert!(*column == "-" || parse_column_name(column).0.is_some(), "{column}");
             }
         }
     }

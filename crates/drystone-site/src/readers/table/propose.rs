@@ -57,10 +57,10 @@ impl Proposal {
         use ColumnRole::{
             Cpus, CpusAsked, Elapsed, End, Gpus, GpusAsked, NodeList, Nodes, NodesAsked, Start, Submit, Wait,
         };
-        let own = |wanted: &[SacctColumn]| {
+        let own = |targets: &[SacctColumn]| {
             self.kept
                 .iter()
-                .any(|at| parse_column_name(&self.names[*at]).0.is_some_and(|column| wanted.contains(&column)))
+                .any(|at| parse_column_name(&self.names[*at]).0.is_some_and(|column| targets.contains(&column)))
         };
         let mut lacks = Vec::new();
         let is_derivable =
@@ -119,7 +119,7 @@ impl ProposalMaker<'_> {
         if role == ColumnRole::Wait {
             return wait_strength(name);
         }
-        find_roles(name).iter().find(|(known, _)| *known == role).map_or(0, |(_, strength)| *strength)
+        find_roles(name).iter().find(|(candidate, _)| *candidate == role).map_or(0, |(_, strength)| *strength)
     }
 
     /// Free columns whose names say a role, the strongest first.
@@ -147,8 +147,8 @@ impl ProposalMaker<'_> {
 
     /// Asks which of two columns it is, where both say it equally and differ.
     fn ask_between(&mut self, role: ColumnRole, fits: &[(usize, u32)]) {
-        if let [(first, one), (second, other), ..] = fits
-            && one == other
+        if let [(first, first_strength), (second, second_strength), ..] = fits
+            && first_strength == second_strength
             && self.values_at(*first) != self.values_at(*second)
         {
             let (first, second) = (self.sample.shown_name(*first), self.sample.shown_name(*second));
@@ -206,17 +206,17 @@ impl ProposalMaker<'_> {
             ColumnRole::Start => 2,
             _ => 3,
         };
-        let fits = |other: ColumnRole| {
-            let Some(values) = self.moments_of(other) else { return true };
+        let fits = |rival: ColumnRole| {
+            let Some(values) = self.moments_of(rival) else { return true };
             // 0 stands for a moment that is not known.
             let known_moments = |moments: &[Option<f64>]| -> Vec<Option<f64>> {
                 moments.iter().map(|moment| moment.filter(|moment| *moment != 0.0)).collect()
             };
             let (own, values) = (known_moments(own), known_moments(values));
-            let (early, late) = if rank(role) < rank(other) { (&own, &values) } else { (&values, &own) };
+            let (early, late) = if rank(role) < rank(rival) { (&own, &values) } else { (&values, &own) };
             share_of(early, late, |a, b| a <= b + 1.0).is_none_or(|share| share >= 0.9)
         };
-        [ColumnRole::Submit, ColumnRole::Start, ColumnRole::End].into_iter().filter(|other| *other != role).all(fits)
+        [ColumnRole::Submit, ColumnRole::Start, ColumnRole::End].into_iter().filter(|rival| *rival != role).all(fits)
     }
 
     /// The moments of a table without names, by their order in nearly all rows.
@@ -359,7 +359,8 @@ impl ProposalMaker<'_> {
             let waits = self.profiles[at].lengths_in(unit.seconds_per_unit());
             let durations = subtract_columns(&ends, &submits);
             waits.iter().flatten().all(|wait| *wait >= 0.0)
-                && share_of(&waits, &durations, |wait, lasted| wait <= lasted + 1.0).is_none_or(|share| share >= 0.9)
+                && share_of(&waits, &durations, |wait, duration| wait <= duration + 1.0)
+                    .is_none_or(|share| share >= 0.9)
         };
         // Without a unit in its name, seconds.
         let unit_of = |at: usize| {

@@ -27,15 +27,15 @@ pub(crate) fn read_records(
     let mut number = 0_u32;
     let mut kind: Option<String> = None;
     each_record(input, reading, &mut |reading, value| {
-        if let Some(other) = pods::kind_of(value) {
-            if !matches!(other, "Pod" | "Job") {
+        if let Some(pod_kind) = pods::kind_of(value) {
+            if !matches!(pod_kind, "Pod" | "Job") {
                 number = number.saturating_add(1);
                 let place = reading.place_of(number);
-                reading.intake.count_rule(ImportRule::Record, place, other.as_bytes(), 0);
+                reading.intake.count_rule(ImportRule::Record, place, pod_kind.as_bytes(), 0);
                 return Ok(());
             }
-            let first = kind.get_or_insert_with(|| other.to_string());
-            if first != other {
+            let first = kind.get_or_insert_with(|| pod_kind.to_string());
+            if first != pod_kind {
                 return Err(both_kinds(reading.name));
             }
         }

@@ -158,26 +158,27 @@ fn is_quoted(lines: &[String]) -> bool {
 
 /// The values of a line, without blanks around them, and without quotes. Where a table is `quoted`
 /// any delimiter may stand within quotes.
-fn split_fields(line: &str, delimiter: &str, quoted: bool) -> Vec<String> {
-    if !(quoted || matches!(delimiter, "," | ";")) || !line.contains('"') {
+fn split_fields(line: &str, delimiter: &str, is_quoted: bool) -> Vec<String> {
+    if !(is_quoted || matches!(delimiter, "," | ";")) || !line.contains('"') {
         return line.split(delimiter).map(|field| field.trim().trim_matches('"').to_string()).collect();
     }
     let mut out = Vec::new();
     let mut rest = line;
     loop {
         let indented_rest = rest.trim_start_matches(' ');
-        if let Some(quoted) = indented_rest.strip_prefix('"') {
+        if let Some(quote_rest) = indented_rest.strip_prefix('"') {
             let mut end = 0;
-            while let Some(at) = quoted[end..].find('"') {
+            while let Some(at) = quote_rest[end..].find('"') {
                 end += at;
-                if quoted[end + 1..].starts_with('"') {
+                if quote_rest[end + 1..].starts_with('"') {
                     end += 2;
                 } else {
                     break;
                 }
             }
-            let has_closing_quote = quoted[end..].starts_with('"');
-            let (value, behind) = if has_closing_quote { (&quoted[..end], &quoted[end + 1..]) } else { (quoted, "") };
+            let has_closing_quote = quote_rest[end..].starts_with('"');
+            let (value, behind) =
+                if has_closing_quote { (&quote_rest[..end], &quote_rest[end + 1..]) } else { (quote_rest, "") };
             out.push(value.replace("\"\"", "\""));
             match behind.find(delimiter) {
                 Some(at) => rest = &behind[at + delimiter.len()..],

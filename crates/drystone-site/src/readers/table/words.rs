@@ -282,7 +282,7 @@ pub(crate) fn name_tokens(name: &str) -> Vec<String> {
             word.extend(c.to_lowercase());
         }
     }
-    let whole = |word: String| match COMPOUNDS.iter().find(|(known, _)| *known == word) {
+    let whole = |word: String| match COMPOUNDS.iter().find(|(compound, _)| *compound == word) {
         Some((_, parts)) => parts.iter().map(|part| (*part).to_string()).collect(),
         None => vec![word],
     };
@@ -402,7 +402,7 @@ pub(crate) fn find_roles(name: &str) -> Vec<(ColumnRole, u32)> {
     // `QTime` of PBS, which is `qtime` as well.
     if let [letter, word] = &words[..]
         && word == "time"
-        && let Some((_, parts)) = COMPOUNDS.iter().find(|(known, _)| *known == format!("{letter}time"))
+        && let Some((_, parts)) = COMPOUNDS.iter().find(|(compound, _)| *compound == format!("{letter}time"))
     {
         words = parts.iter().map(|part| (*part).to_string()).collect();
     }
@@ -435,7 +435,7 @@ pub(crate) fn find_roles(name: &str) -> Vec<(ColumnRole, u32)> {
     candidates
 }
 
-fn find_sizes(words: &[String], asked: bool) -> Vec<(ColumnRole, u32)> {
+fn find_sizes(words: &[String], is_request: bool) -> Vec<(ColumnRole, u32)> {
     let has = |list: &[&str]| words.iter().any(|word| list.contains(&word.as_str()));
     if has(&["list", "names", "name", "id", "ids"]) {
         return if has(NODES) && has(&["list", "names"]) { vec![(ColumnRole::NodeList, 2)] } else { Vec::new() };
@@ -443,7 +443,7 @@ fn find_sizes(words: &[String], asked: bool) -> Vec<(ColumnRole, u32)> {
     if has(&["max", "min", "total", "free", "idle"]) && words.len() < 3 && !has(&["total"]) {
         return Vec::new();
     }
-    let pick = |asked_for, held| if asked { asked_for } else { held };
+    let pick = |asked_for, use_role| if is_request { asked_for } else { use_role };
     let strong = |alone: &[&str]| if words.len() == 1 && has(alone) { 1 } else { 2 };
     if has(GPUS) {
         vec![(pick(ColumnRole::GpusAsked, ColumnRole::Gpus), strong(&["acc"]))]
@@ -453,15 +453,15 @@ fn find_sizes(words: &[String], asked: bool) -> Vec<(ColumnRole, u32)> {
         // A column `nodes` is a list to some and a count to others.
         let count = (pick(ColumnRole::NodesAsked, ColumnRole::Nodes), strong(&["node"]));
         // Nodes that a job asked for are not those that it got.
-        if asked { vec![count] } else { vec![count, (ColumnRole::NodeList, 1)] }
+        if is_request { vec![count] } else { vec![count, (ColumnRole::NodeList, 1)] }
     }
 }
 
 /// Run times and limits.
-fn find_lengths(words: &[String], unit: bool, asked: bool) -> Vec<(ColumnRole, u32)> {
+fn find_lengths(words: &[String], unit: bool, is_request: bool) -> Vec<(ColumnRole, u32)> {
     let has = |list: &[&str]| words.iter().any(|word| list.contains(&word.as_str()));
     let wall = has(&["wall", "clock"]);
-    let bound = asked || has(&["limit", "max", "maximum", "allowed", "estimate", "estimated", "elpl"]);
+    let bound = is_request || has(&["limit", "max", "maximum", "allowed", "estimate", "estimated", "elpl"]);
     let length = unit || wall || has(&["time", "duration", "elpl"]);
     let ran = has(&["run", "elapsed", "duration", "ran", "actual", "execution", "used", "running"]);
     let moment = has(&["start", "begin", "end", "stop", "finish", "submit", "submitted", "timestamp", "date", "at"]);
@@ -480,7 +480,7 @@ fn find_lengths(words: &[String], unit: bool, asked: bool) -> Vec<(ColumnRole, u
 }
 
 fn find_moments(words: &[String], time: bool) -> Vec<(ColumnRole, u32)> {
-    let begins = |list: &[&str]| words.iter().any(|word| list.iter().any(|known| word.starts_with(known)));
+    let begins = |list: &[&str]| words.iter().any(|word| list.iter().any(|prefix| word.starts_with(prefix)));
     let is = |list: &[&str]| words.iter().any(|word| list.contains(&word.as_str()));
     let single_role = |role| vec![(role, if time || words.len() == 1 { 2 } else { 1 })];
     match () {

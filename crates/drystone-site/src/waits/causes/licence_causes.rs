@@ -64,7 +64,7 @@ pub(super) fn lacked_licences(
         let joint_steps = free.join_steps(&free_licences, (pool, units, gpus));
         for (place, seconds) in sum_fitting(&joint_steps, |step| step.gpus > 0 && step.units < count, &spans) {
             let seconds = seconds as f64;
-            let longer = licence_waits[place].as_ref().is_none_or(|other: &LackedLicence| seconds > other.seconds);
+            let longer = licence_waits[place].as_ref().is_none_or(|rival: &LackedLicence| seconds > rival.seconds);
             if seconds > 0.0 && longer {
                 licence_waits[place] = Some(LackedLicence { name: name.clone(), seconds });
             }

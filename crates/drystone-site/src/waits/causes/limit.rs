@@ -75,8 +75,8 @@ fn tres_text(field: &str, tres: &Tres, amount: LimitedAmount) -> Option<String> 
 }
 
 /// The limit of devices with a type as `sacctmgr` writes it, where there is only one.
-fn named_text(field: &str, named: &[(String, u64)], amount: LimitedAmount) -> Option<String> {
-    let mut devices = named.iter().filter(|(name, _)| name.starts_with("gres/"));
+fn named_text(field: &str, limits: &[(String, u64)], amount: LimitedAmount) -> Option<String> {
+    let mut devices = limits.iter().filter(|(name, _)| name.starts_with("gres/"));
     let (name, most) = devices.next().filter(|_| amount == LimitedAmount::Gres)?;
     devices.next().is_none().then(|| format!("{field}={name}={most}"))
 }

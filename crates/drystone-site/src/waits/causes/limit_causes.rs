@@ -49,7 +49,7 @@ pub(super) fn held_back(site: &Site, waits: &[(usize, i64, i64)]) -> Vec<Option<
         let amount = i64::try_from(amount).unwrap_or(i64::MAX / 4);
         for (at, seconds) in sum_fitting(limit_steps, |step| step.units < amount, &spans) {
             let seconds = seconds as f64;
-            let longer = held_waits[at].as_ref().is_none_or(|held: &HeldBack| seconds > held.seconds);
+            let longer = held_waits[at].as_ref().is_none_or(|rival: &HeldBack| seconds > rival.seconds);
             if seconds > 0.0 && longer {
                 held_waits[at] = Some(HeldBack { reason: rule.reason.clone(), seconds });
             }

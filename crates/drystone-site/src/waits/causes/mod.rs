@@ -100,7 +100,7 @@ impl CauseSum {
         }
     }
 
-    fn finish_cause(mut self, site: &Site, key: CauseKey, all: f64) -> WaitCause {
+    fn finish_cause(mut self, site: &Site, key: CauseKey, total: f64) -> WaitCause {
         self.waits.sort_unstable_by(f64::total_cmp);
         let count = self.waits.len();
         let seconds: f64 = self.waits.iter().sum();
@@ -121,7 +121,7 @@ impl CauseSum {
             reason,
             jobs: count as u64,
             seconds,
-            share: seconds / all,
+            share: seconds / total,
             free_seconds: self.free,
             mean: seconds / count as f64,
             median: quantile(0.5),
@@ -182,7 +182,8 @@ pub(super) fn wait_causes(site: &Site, jobs: &[(usize, i64, i64)], has_reasons: 
         if has_reasons { vec![None; real_waits.len()] } else { lacked_licences(site, &room, &real_waits) };
     let limits = KnownLimits::for_site(site);
     let mut sums: BTreeMap<CauseKey, CauseSum> = BTreeMap::new();
-    for (((&(at, begin, end), free), held), lacked) in real_waits.iter().zip(free).zip(limit_holds).zip(lacked_licence)
+    for (((&(at, begin, end), free), limit_hold), licence_lack) in
+        real_waits.iter().zip(free).zip(limit_holds).zip(lacked_licence)
     {
         let job = site.job_at(at);
         let wait = (end - begin) as f64;
@@ -199,19 +200,19 @@ pub(super) fn wait_causes(site: &Site, jobs: &[(usize, i64, i64)], has_reasons: 
             }
             None => {
                 let mut rest = wait;
-                if let Some(held) = held {
-                    let kind = kind_of(&held.reason).unwrap_or(WaitCauseKind::Other);
-                    let (of, limit) = limits.find_limit(kind, &held.reason, &job);
-                    let key = CauseKey { kind, of, limit, reason: held.reason };
-                    sums.entry(key).or_default().add_wait((at, &job), held.seconds, held.seconds.min(free));
-                    rest -= held.seconds;
+                if let Some(hold) = limit_hold {
+                    let kind = kind_of(&hold.reason).unwrap_or(WaitCauseKind::Other);
+                    let (of, limit) = limits.find_limit(kind, &hold.reason, &job);
+                    let key = CauseKey { kind, of, limit, reason: hold.reason };
+                    sums.entry(key).or_default().add_wait((at, &job), hold.seconds, hold.seconds.min(free));
+                    rest -= hold.seconds;
                 }
                 let crowded_seconds = (wait - free).min(rest);
                 let mut by_count = rest - crowded_seconds;
-                if let Some(lacked) = lacked.filter(|_| by_count > 0.0) {
-                    let seconds = lacked.seconds.min(by_count);
+                if let Some(lack) = licence_lack.filter(|_| by_count > 0.0) {
+                    let seconds = lack.seconds.min(by_count);
                     let reason = "Licenses".to_string();
-                    let key = CauseKey { kind: WaitCauseKind::Licences, of: lacked.name, limit: String::new(), reason };
+                    let key = CauseKey { kind: WaitCauseKind::Licences, of: lack.name, limit: String::new(), reason };
                     sums.entry(key).or_default().add_wait((at, &job), seconds, seconds);
                     by_count -= seconds;
                 }

@@ -52,16 +52,16 @@ impl FreeOverTime {
 
     /// Returns what is free of something else over time, beside the room for a job of this size: 1
     /// GPU stands for time in which it fits, 0 for all other time.
-    pub(super) fn join_steps(&self, other: &[FreeStep], (pool, units, gpus): (u16, u32, u32)) -> Vec<FreeStep> {
+    pub(super) fn join_steps(&self, rival_steps: &[FreeStep], (pool, units, gpus): (u16, u32, u32)) -> Vec<FreeStep> {
         let own = &self.pools[usize::from(pool)];
-        let mut times: Vec<i64> = own.iter().chain(other).map(|step| step.at).collect();
+        let mut times: Vec<i64> = own.iter().chain(rival_steps).map(|step| step.at).collect();
         times.sort_unstable();
         times.dedup();
         let at = |steps: &[FreeStep], time: i64| steps[steps.partition_point(|step| step.at <= time) - 1];
         let joint_steps = |time: i64| {
             let room = at(own, time);
             let fits = room.units >= i64::from(units) && room.gpus >= i64::from(gpus);
-            FreeStep { at: time, units: at(other, time).units, gpus: fits.into() }
+            FreeStep { at: time, units: at(rival_steps, time).units, gpus: fits.into() }
         };
         times.into_iter().map(joint_steps).collect()
     }
@@ -145,8 +145,8 @@ mod tests {
             for (at, seconds) in sum_fitting(&steps, |step| step.units >= wanted, &spans) {
                 let (_, begin, end) = spans[at];
                 let free = |now: i64| {
-                    let held: i64 = jobs.iter().filter(|job| job.0 <= now && now < job.0 + job.1).map(|job| job.2).sum();
-                    6 - held >= wanted
+                    let use_sum: i64 = jobs.iter().filter(|job| job.0 <= now && now < job.0 + job.1).map(|job| job.2).sum();
+                    6 - use_sum >= wanted
                 };
                 prop_assert_eq!(seconds, (begin..end).filter(|&now| free(now)).count() as i64);
             }

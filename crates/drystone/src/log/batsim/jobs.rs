@@ -28,12 +28,12 @@ pub fn place_jobs(rows: &[JobRow], machine: Procs) -> Vec<PlacedJob> {
     let mut placements: Vec<PlacedJob> = vec![None; rows.len()];
     for at in order {
         let row = &rows[at];
-        while let Some(std::cmp::Reverse((end, done))) = ends.peek().copied() {
+        while let Some(std::cmp::Reverse((end, index))) = ends.peek().copied() {
             if end > row.start {
                 break;
             }
             ends.pop();
-            if let Some(set) = &placements[done] {
+            if let Some(set) = &placements[index] {
                 free = free.union(set);
             }
         }
@@ -57,7 +57,7 @@ pub fn write_jobs(
     workload: &str,
     rows: &[JobRow],
     truth: &[Truth],
-    placed: &[PlacedJob],
+    placements: &[PlacedJob],
 ) -> io::Result<()> {
     let name: String =
         workload.chars().map(|c| if c.is_ascii_alphanumeric() || "-_.".contains(c) { c } else { '_' }).collect();
@@ -77,7 +77,7 @@ pub fn write_jobs(
             "{number},{name},delay-{ran},{submit},{procs},{estimate},{},{state},{start},{ran},{end},{wait},{response},{stretch},",
             u8::from(!has_failed)
         )?;
-        let ranges = placed.get(at).and_then(Option::as_ref).into_iter().flat_map(ProcSet::ranges);
+        let ranges = placements.get(at).and_then(Option::as_ref).into_iter().flat_map(ProcSet::ranges);
         let texts: Vec<String> = ranges
             .map(|r| if r.end - r.start == 1 { r.start.to_string() } else { format!("{}-{}", r.start, r.end - 1) })
             .collect();
@@ -103,7 +103,7 @@ pub(super) fn read_jobs_csv(input: &mut impl BufRead, name: &Arc<str>) -> Result
         column(&["execution_time"])?,
         column(&["starting_time"])?,
     ];
-    let optional = |wanted: &str| columns.get(wanted).copied();
+    let optional = |key: &str| columns.get(key).copied();
     let (walltime, success, allocation) = (
         optional("requested_time"),
         optional("success"),

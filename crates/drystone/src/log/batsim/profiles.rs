@@ -25,8 +25,8 @@ pub(in crate::log) struct Profiles<'a> {
 }
 
 impl<'a> Profiles<'a> {
-    pub(in crate::log) fn new(all: &'a Map<String, Value>) -> Profiles<'a> {
-        Profiles { all, known: BTreeMap::new(), flops: None }
+    pub(in crate::log) fn new(profiles: &'a Map<String, Value>) -> Profiles<'a> {
+        Profiles { all: profiles, known: BTreeMap::new(), flops: None }
     }
 
     /// Profiles on processors of this speed, so that computations have a run time.
@@ -40,8 +40,8 @@ impl<'a> Profiles<'a> {
     }
 
     fn resolve_within(&mut self, name: &str, depth: usize) -> Result<ProfileRun, String> {
-        if let Some(known) = self.known.get(name) {
-            return Ok(*known);
+        if let Some(run) = self.known.get(name) {
+            return Ok(*run);
         }
         if depth > DEEPEST {
             return Err(format!("profile `{name}` holds itself, or profiles more than {DEEPEST} deep"));
@@ -89,7 +89,7 @@ impl<'a> Profiles<'a> {
     }
 
     /// A homogeneous computation; its communication takes no time.
-    fn computation_run(&self, name: &str, kind: &str, profile: &Value, returned: i64) -> Result<ProfileRun, String> {
+    fn computation_run(&self, name: &str, kind: &str, profile: &Value, exit_code: i64) -> Result<ProfileRun, String> {
         let amount = profile.get("cpu").or_else(|| profile.get("computation_amount"));
         let operations = amount.map_or(Some(0.0), Value::as_f64).filter(|amount| *amount >= 0.0);
         let operations = operations.ok_or_else(|| {
@@ -112,10 +112,16 @@ impl<'a> Profiles<'a> {
             }
         };
         let (seconds, spread_seconds) = if is_spread { (0.0, seconds) } else { (seconds, 0.0) };
-        Ok(ProfileRun { seconds, spread: spread_seconds, succeeds: returned == 0 })
+        Ok(ProfileRun { seconds, spread: spread_seconds, succeeds: exit_code == 0 })
     }
 
-    fn sequence_run(&mut self, name: &str, profile: &Value, returned: i64, depth: usize) -> Result<ProfileRun, String> {
+    fn sequence_run(
+        &mut self,
+        name: &str,
+        profile: &Value,
+        exit_code: i64,
+        depth: usize,
+    ) -> Result<ProfileRun, String> {
         let parts = profile.get("seq").and_then(Value::as_array);
         let parts = parts.ok_or_else(|| format!("profile `{name}` is a sequence without `seq`"))?;
         let repeat = match profile.get("repeat").or_else(|| profile.get("nb")) {
@@ -127,7 +133,7 @@ impl<'a> Profiles<'a> {
                 })?
             }
         };
-        let mut total_run = ProfileRun { seconds: 0.0, spread: 0.0, succeeds: returned == 0 };
+        let mut total_run = ProfileRun { seconds: 0.0, spread: 0.0, succeeds: exit_code == 0 };
         for part in parts {
             let Some(part) = part.as_str() else {
                 return Err(format!("profile `{name}`: {part} in its `seq` is no name of a profile"));

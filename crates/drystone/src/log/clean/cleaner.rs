@@ -114,7 +114,7 @@ impl Cleaner {
 
     /// Takes the job whose parts have all come.
     fn complete_job(&mut self) -> Result<(), LogError> {
-        self.parts.take_complete().map_or(Ok(()), |joined| self.convert_record(&joined))
+        self.parts.take_complete().map_or(Ok(()), |record| self.convert_record(&record))
     }
 
     /// Makes a job of a record, unless a rule drops it.
@@ -184,17 +184,17 @@ impl Cleaner {
     }
 
     /// Accounts for malformed lines that the reader skipped: how many, and those it kept.
-    pub fn note_malformed(&mut self, count: u64, kept: &[Malformed]) {
+    pub fn note_malformed(&mut self, count: u64, samples: &[Malformed]) {
         if count > 0 {
             self.audit.records += count;
             self.audit.add_count(CleaningRule::MalformedLine, count);
-            self.audit.malformed.extend_from_slice(kept);
+            self.audit.malformed.extend_from_slice(samples);
         }
     }
 
     /// Takes note of what lines have beyond the fields of the format.
-    pub fn note_extra_data(&mut self, said: Option<String>) {
-        self.audit.beyond = said;
+    pub fn note_extra_data(&mut self, remark: Option<String>) {
+        self.audit.beyond = remark;
     }
 
     /// Puts the jobs in order, takes as many as were asked for, scales and shifts them.

@@ -31,7 +31,7 @@ impl UsualRuns {
                 *count += 1;
             }
         }
-        let user_sum = self.users.get(&user).filter(|known| known.1 > 0 && user >= 0);
+        let user_sum = self.users.get(&user).filter(|entry| entry.1 > 0 && user >= 0);
         let (sum, count) = user_sum.copied().unwrap_or(self.all);
         if count == 0 { UNKNOWN } else { (sum / count).max(1) }
     }

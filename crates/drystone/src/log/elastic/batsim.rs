@@ -41,7 +41,7 @@ pub(super) fn read_batsim_jobs(
         // Nothing but a computation that is divided: all sizes, and the speedup is linear.
         let linear = (is_moldable && run.seconds == 0.0).then_some(most);
         let sizes: BTreeSet<Procs> = match is_moldable && linear.is_none() {
-            true => (0..32).map(|power| 1 << power).filter(|one| *one <= most).chain([size, most]).collect(),
+            true => (0..32).map(|power| 1 << power).filter(|procs| *procs <= most).chain([size, most]).collect(),
             false => BTreeSet::from([size]),
         };
         list.push(ElasticJob {

@@ -20,8 +20,8 @@ pub(super) struct ModelRun<'a> {
 /// Parts that take no time here, counted.
 pub(super) type LeftOutParts = BTreeMap<&'static str, u64>;
 
-pub(super) fn leave_out(left_out: &mut LeftOutParts, what: &'static str) {
-    *left_out.entry(what).or_insert(0) += 1;
+pub(super) fn leave_out(left_out: &mut LeftOutParts, part_name: &'static str) {
+    *left_out.entry(part_name).or_insert(0) += 1;
 }
 
 /// Counts what an application model has and this reader leaves out.
@@ -140,7 +140,7 @@ impl ModelRun<'_> {
         let pattern = task.get(pattern).and_then(Value::as_str).unwrap_or("uniform").to_ascii_lowercase();
         if let ("vector", Value::Array(list)) = (pattern.as_str(), value) {
             let payloads =
-                list.iter().map(|one| self.evaluate_value(one, key)).collect::<Result<Vec<f64>, String>>()?;
+                list.iter().map(|item| self.evaluate_value(item, key)).collect::<Result<Vec<f64>, String>>()?;
             return Ok(payloads.into_iter().fold(0.0, f64::max));
         }
         let whole = self.evaluate_value(value, key)?;

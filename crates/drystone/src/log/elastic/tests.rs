@@ -72,7 +72,7 @@ fn jobs_of_elastisim_have_the_run_times_of_their_formulas() {
     let machine = ElasticMachine { flops: 1e11, gpu_flops: None, procs: Some(128) };
     let log = read(&jobs, &machine, &[("m.json", MODEL)]).unwrap_or_else(|problem| panic!("{problem}"));
     let runs: Vec<(i64, i64, i64)> =
-        log.records.iter().map(|one| (one.submit.round(), one.run.round(), one.requested)).collect();
+        log.records.iter().map(|record| (record.submit.round(), record.run.round(), record.requested)).collect();
     assert_eq!(runs, [(61, 633, 16), (81, 3810, 14), (159, 1473, 16), (631, 2082, 16)]);
     let rows: Vec<&str> = log.table.lines().collect();
     assert_eq!((rows.len(), log.sized), (4, 3));
@@ -101,8 +101,8 @@ fn tasks_of_elastisim_by_hand() {
     assert!(log.table.contains("1,malleable,,,1 2 3,2,table:1=291;2=171;3=127,85"), "{}", log.table);
     let record = &log.records[0];
     assert_eq!((record.run.round(), record.requested_time.round(), record.requested), (171, 900, 2));
-    let none = ElasticMachine { gpu_flops: None, ..machine };
-    let problem = read(job, &none, &[("m", model)]).expect_err("no speed of a GPU");
+    let plain_machine = ElasticMachine { gpu_flops: None, ..machine };
+    let problem = read(job, &plain_machine, &[("m", model)]).expect_err("no speed of a GPU");
     assert!(problem.contains("place 1") && problem.contains("--gpu-flops"), "{problem}");
 }
 
@@ -134,7 +134,7 @@ fn computations_of_batsim_that_are_divided_are_moldable() {
         "both": {"type": "SequentialCompositionProfile", "repeat": 2, "seq": ["delay", "spread"]}}}"#;
     let machine = ElasticMachine { flops: 10.0, gpu_flops: None, procs: None };
     let log = read(text, &machine, &[]).unwrap_or_else(|problem| panic!("{problem}"));
-    let runs: Vec<i64> = log.records.iter().map(|one| one.run.round()).collect();
+    let runs: Vec<i64> = log.records.iter().map(|record| record.run.round()).collect();
     // 400 s over 4; 400 s each; 2·(7 + 200); 7.
     assert_eq!(runs, [100, 400, 414, 7]);
     let rows: Vec<&str> = log.table.lines().skip(1).collect();

@@ -111,10 +111,10 @@ impl SwfHeader {
 
     /// Makes notes of the fields of that key, with `why` they hold no more: they are kept for
     /// people and no longer read.
-    pub fn retire_field(&mut self, key: &str, why: &str) {
+    pub fn retire_field(&mut self, key: &str, reason: &str) {
         let old_lines: Vec<_> = self.field_lines().filter(|(_, k, _)| k.eq_ignore_ascii_case(key)).collect();
         for (index, key, value) in old_lines {
-            self.comments[index].text = format!("; Note: {key} {why}: {value}").into_bytes();
+            self.comments[index].text = format!("; Note: {key} {reason}: {value}").into_bytes();
         }
     }
 
@@ -241,7 +241,7 @@ impl SwfHeader {
             ("TimeZone", OFFSET, "seconds to add to UTC, at most a day"),
         ];
         let absurdities = fields.into_iter().filter_map(|(key, possible, words)| {
-            let number = self.find_number(key).filter(|said| *said != UNKNOWN && !possible.contains(said))?;
+            let number = self.find_number(key).filter(|value| *value != UNKNOWN && !possible.contains(value))?;
             Some((key, number, words))
         });
         absurdities.collect()
@@ -439,8 +439,8 @@ fn key_and_value(comment: &str) -> Option<(&str, &str)> {
     let trimmed_text = text.trim_start();
     let indent = text.len() - trimmed_text.len();
     let (key, value) = trimmed_text.split_once(':')?;
-    if let Some(known) = KEYS.iter().find(|k| k.eq_ignore_ascii_case(key.trim_end())) {
-        return Some((&key[..known.len()], value.trim()));
+    if let Some(name) = KEYS.iter().find(|k| k.eq_ignore_ascii_case(key.trim_end())) {
+        return Some((&key[..name.len()], value.trim()));
     }
     let plain = !key.is_empty() && key.chars().all(|c| c.is_ascii_alphanumeric());
     (plain && indent <= 1 && !value.starts_with("//")).then(|| (key, value.trim()))

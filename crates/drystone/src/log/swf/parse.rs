@@ -39,8 +39,12 @@ pub(super) fn parse_carefully(
     line: u64,
     names: &mut SwfNames,
 ) -> Result<(SwfRecord, LineRest), Malformed> {
-    let wrong =
-        |column: usize, expected: String, found: String| Malformed { line, column: column as u64 + 1, expected, found };
+    let wrong = |column: usize, expected: String, cell: String| Malformed {
+        line,
+        column: column as u64 + 1,
+        expected,
+        found: cell,
+    };
     let mut values = [SwfDecimal::UNKNOWN; FIELDS];
     let mut beyond = LineRest::default();
     let mut at = 0;

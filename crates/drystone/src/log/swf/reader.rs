@@ -242,10 +242,10 @@ impl<R: Read> SwfReader<R> {
                 self.named += u64::from(beyond.names > 0);
                 Ok(Some(record))
             }
-            Err(malformed) if self.lenient => {
+            Err(defect) if self.lenient => {
                 self.malformed_count += 1;
                 if self.malformed.len() < MALFORMED_KEPT {
-                    self.malformed.push(malformed);
+                    self.malformed.push(defect);
                 }
                 Ok(None)
             }
@@ -253,7 +253,7 @@ impl<R: Read> SwfReader<R> {
                 let foreign = foreign.unwrap_or(Foreign::Binary);
                 Err(LogError::Foreign { file: self.name.clone(), line: self.line, foreign })
             }
-            Err(malformed) => Err(LogError::Malformed { file: self.name.clone(), malformed }),
+            Err(defect) => Err(LogError::Malformed { file: self.name.clone(), malformed: defect }),
         }
     }
 

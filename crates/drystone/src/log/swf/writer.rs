@@ -81,9 +81,9 @@ impl<W: Write> SwfWriter<W> {
         header: &SwfHeader,
         records: impl IntoIterator<Item = &'r SwfRecord>,
     ) -> io::Result<()> {
-        for (written, record) in (0u64..).zip(records) {
+        for (count, record) in (0u64..).zip(records) {
             while let Some(comment) = header.comments().get(self.comments)
-                && comment.after <= written
+                && comment.after <= count
             {
                 self.out.write_all(&comment.text)?;
                 self.out.write_all(b"\n")?;

@@ -98,9 +98,9 @@ mod tests {
 
     #[test]
     fn is_exact_and_prints_back() {
-        for (text, printed) in [("1.1", "1.1"), ("2", "2"), ("0.50", "0.5"), ("10.050", "10.05"), ("03", "3")] {
+        for (text, output) in [("1.1", "1.1"), ("2", "2"), ("0.50", "0.5"), ("10.050", "10.05"), ("03", "3")] {
             let factor: LoadFactor = text.parse().expect(text);
-            assert_eq!(factor.to_string(), printed);
+            assert_eq!(factor.to_string(), output);
         }
         let f: LoadFactor = "1.2".parse().expect("1.2");
         assert_eq!(f.divide_time(Time(599_850)), Time(499_875));

@@ -18,18 +18,18 @@ pub enum Overrunning {
 /// None for a workload whose run times are possible estimates.
 ///
 /// Cost: O(n).
-pub fn treat_overruns(workload: Workload, how: Overrunning) -> Result<Workload, WorkloadError> {
+pub fn treat_overruns(workload: Workload, rule: Overrunning) -> Result<Workload, WorkloadError> {
     let circumstances = workload.circumstances().cloned();
     let resources = workload.resources().cloned();
     let (machine, mut jobs, mut truth, mut provenance) = workload.into_parts();
     for (at, (job, truth)) in jobs.iter_mut().zip(&mut truth).enumerate() {
-        match how {
+        match rule {
             // A job that is here already has run for as long as it has.
             Overrunning::Kill => truth.run = truth.run.min(job.estimate.max(earlier_run(circumstances.as_ref(), at))),
             Overrunning::Raise => job.estimate = job.estimate.max(truth.run),
         }
     }
-    let value = if how == Overrunning::Kill { "kill" } else { "raise" };
+    let value = if rule == Overrunning::Kill { "kill" } else { "raise" };
     provenance.settings.push(Setting { name: "overrunning".to_string(), value: value.to_string() });
     let workload = Workload::with_resources(machine, resources, jobs, truth, provenance)?;
     match circumstances {
@@ -64,8 +64,8 @@ mod tests {
             Provenance::default(),
         );
         let workload = workload.expect("possible");
-        let times = |how| -> Vec<(i64, i64)> {
-            let treated_workload = treat_overruns(workload.clone(), how).expect("possible");
+        let times = |rule| -> Vec<(i64, i64)> {
+            let treated_workload = treat_overruns(workload.clone(), rule).expect("possible");
             treated_workload
                 .jobs()
                 .iter()

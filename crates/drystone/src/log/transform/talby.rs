@@ -27,7 +27,7 @@ pub fn talby1999_months(
     let clock = TalbyClock::new(header, name)?;
     let mut months: BTreeMap<i64, Cleaner> = BTreeMap::new();
     for record in records {
-        let Some((month, seen)) = clock.read_record(record)? else { continue };
+        let Some((month, month_record)) = clock.read_record(record)? else { continue };
         let cleaner = match months.entry(month) {
             Entry::Occupied(cleaner) => cleaner.into_mut(),
             Entry::Vacant(place) => {
@@ -35,7 +35,7 @@ pub fn talby1999_months(
                 place.insert(Cleaner::new(header, CleaningStudy::Talby1999.options(), name, &title)?)
             }
         };
-        cleaner.push(&seen)?;
+        cleaner.push(&month_record)?;
     }
     let name = |month: i64| clock.calendar.month_name(month);
     months.into_iter().map(|(month, cleaner)| Ok((name(month), cleaner.finish()?.0))).collect()

@@ -21,13 +21,13 @@ use std::sync::Arc;
 pub fn cut_window(
     workload: &Workload,
     begin: Time,
-    mut here: impl FnMut(JobId) -> Option<Adopted>,
+    mut adopt: impl FnMut(JobId) -> Option<Adopted>,
 ) -> Result<Workload, WorkloadError> {
     let mut places: Vec<Option<JobId>> = Vec::with_capacity(workload.len());
     let (mut jobs, mut truth) = (Vec::new(), Vec::new());
     let mut adopted_jobs = Vec::new();
     for (at, job) in workload.jobs().iter().enumerate() {
-        let stays = if job.submit < begin { here(JobId(at as u32)) } else { Some(Adopted::Waiting) };
+        let stays = if job.submit < begin { adopt(JobId(at as u32)) } else { Some(Adopted::Waiting) };
         let place = JobId(jobs.len() as u32);
         places.push(stays.is_some().then_some(place));
         let Some(stays) = stays else { continue };
@@ -37,8 +37,10 @@ pub fn cut_window(
         jobs.push(job.clone());
         truth.push(workload.truth()[at].clone());
     }
-    let old_circumstances =
-        workload.circumstances().map(|known| known.restrict_to(|job| places[job.index()])).unwrap_or_default();
+    let old_circumstances = workload
+        .circumstances()
+        .map(|circumstances| circumstances.restrict_to(|job| places[job.index()]))
+        .unwrap_or_default();
     let withdrawn = old_circumstances.withdrawn.iter().filter(|withdrawal| withdrawal.at >= begin).copied().collect();
     let circumstances =
         Circumstances { begin: Some(begin), here: adopted_jobs.into_iter().collect(), withdrawn, ..old_circumstances };
@@ -70,6 +72,6 @@ pub fn cut_pieces(workload: &Workload, ranges: &[Range<usize>], setting: Setting
     let new_workload = Workload::with_resources(machine, resources, jobs, truth, provenance)?.with_shapes(shapes);
     match workload.circumstances() {
         None => Ok(new_workload),
-        Some(known) => new_workload.with_circumstances(known.restrict_to(|job| places[job.index()])),
+        Some(circumstances) => new_workload.with_circumstances(circumstances.restrict_to(|job| places[job.index()])),
     }
 }

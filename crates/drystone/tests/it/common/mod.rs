@@ -61,10 +61,10 @@ fn golden_columns<const N: usize>(name: &str) -> Option<Vec<[i64; N]>> {
 pub struct Outcomes(pub Vec<Option<JobOutcome>>);
 
 impl Observer for Outcomes {
-    fn note_end(&mut self, ended: &EndedJob<'_>) {
-        let at = ended.id.index();
+    fn note_end(&mut self, job_end: &EndedJob<'_>) {
+        let at = job_end.id.index();
         self.0.resize(self.0.len().max(at + 1), None);
-        self.0[at] = Some(ended.outcome.clone());
+        self.0[at] = Some(job_end.outcome.clone());
     }
 }
 
@@ -92,11 +92,11 @@ pub fn assert_rows(workload: &Workload, policy: &str, name: &str, rows: &[[i64; 
     let mut wrong = 0;
     for (i, row) in rows.iter().enumerate() {
         let (start, end) = schedule.spans[i].expect("every job ends");
-        let ours = [workload.truth()[i].number, workload.jobs()[i].submit.0, start.0, end.0];
-        if ours != *row {
+        let own_row = [workload.truth()[i].number, workload.jobs()[i].submit.0, start.0, end.0];
+        if own_row != *row {
             wrong += 1;
             if wrong <= 3 {
-                eprintln!("{policy} against {name}: ours {ours:?}, theirs {row:?}");
+                eprintln!("{policy} against {name}: ours {own_row:?}, theirs {row:?}");
             }
         }
     }

@@ -54,8 +54,8 @@ pub fn of_jobs(workload: &Workload, jobs: Vec<(Job, Truth)>) -> Workload {
 /// The calendar months of a log by submit time, apart.
 pub fn months(workload: &Workload) -> Vec<Workload> {
     let calendar = Calendar::new(workload.jobs()[0].submit, &workload.provenance);
-    let all: Vec<_> = workload.jobs().iter().cloned().zip(workload.truth().iter().cloned()).collect();
-    let months = all.chunk_by(|a, b| calendar.month_number(a.0.submit) == calendar.month_number(b.0.submit));
+    let pairs: Vec<_> = workload.jobs().iter().cloned().zip(workload.truth().iter().cloned()).collect();
+    let months = pairs.chunk_by(|a, b| calendar.month_number(a.0.submit) == calendar.month_number(b.0.submit));
     months.map(|month| of_jobs(workload, month.to_vec())).collect()
 }
 
@@ -82,8 +82,8 @@ pub fn paper_months(overrun: Overrun) -> Option<Vec<(String, Workload)>> {
 }
 
 /// Runs a policy on a workload under an observer.
-pub fn watch(policy: &str, workload: &Workload, cancelled: &[(Time, JobId)], observer: &mut impl Observer) {
-    run_with(policy, None, workload, cancelled, observer);
+pub fn watch(policy: &str, workload: &Workload, withdrawals: &[(Time, JobId)], observer: &mut impl Observer) {
+    run_with(policy, None, workload, withdrawals, observer);
 }
 
 /// Runs with priorities.
@@ -91,7 +91,7 @@ pub fn run_with(
     policy: &str,
     priorities: Option<Priorities>,
     workload: &Workload,
-    cancelled: &[(Time, JobId)],
+    withdrawals: &[(Time, JobId)],
     observer: &mut impl Observer,
 ) {
     let spec: PolicySpec = policy.parse().expect("a good policy");
@@ -99,7 +99,7 @@ pub fn run_with(
     if let Some(priorities) = priorities {
         scheduler.policy.set_priorities(priorities).expect("a policy with priorities");
     }
-    let source = WorkloadReplay::with_cancellations(workload, cancelled);
+    let source = WorkloadReplay::with_cancellations(workload, withdrawals);
     let mut simulation = Simulation::new(workload.machine(), scheduler, source);
     simulation.run(observer).unwrap_or_else(|error| panic!("{policy}: {error}"));
 }

@@ -111,7 +111,7 @@ pub(crate) fn learned() -> impl Strategy<Value = (String, NaiveLearned)> {
     let pace = prop::sample::select(vec![("5000", "4000000000"), ("100", "0"), ("3", "1000")]);
     (any::<bool>(), any::<bool>(), prop::sample::select(vec!["1", "0.01", "7"]), matters, pace).prop_map(
         |(under_squared, over_squared, bias, (name, matters), (rate, l2))| {
-            let branch = |squared| if squared { "squared" } else { "linear" };
+            let branch = |is_square| if is_square { "squared" } else { "linear" };
             let (under, over) = (branch(under_squared), branch(over_squared));
             let number = |text: &str| text.parse().expect("a number");
             let words = format!("learn(under={under},over={over},bias={bias},weight={name},rate={rate},l2={l2})");
@@ -136,7 +136,7 @@ pub(crate) fn forecasts() -> impl Strategy<Value = (String, &'static str, NaiveF
         1 => Just(("recent(2)".to_string(), NaiveLearnerPredictor::Recent(NaiveRecent::default()))),
         5 => recent().prop_map(|r| (words(&r), NaiveLearnerPredictor::Recent(r))),
         1 => prop::sample::select(vec![quantile(25, 20, 2), quantile(50, 4, 1), quantile(75, 7, 3)]),
-        1 => learned().prop_map(|(words, learned)| (words, NaiveLearnerPredictor::Learned(learned))),
+        1 => learned().prop_map(|(words, settings)| (words, NaiveLearnerPredictor::Learned(settings))),
     ];
     let corrections = prop::sample::select(vec![
         ("none", None),

@@ -81,20 +81,20 @@ impl SelectivePolicy {
         self.victims.clear();
         let Some(missing) = self.amounts.missing_amounts(&self.idle[at]) else { return false };
         let mut other_victims = self.possible_victims(at, &missing, &own, now);
-        let all_of = |others: &[usize]| [&own[..], others].concat();
+        let all_of = |candidates: &[usize]| [&own[..], candidates].concat();
         if self.pick_processors(at, &all_of(&other_victims), true, now).is_none() {
             return false;
         }
-        let suffices = |others: &[usize]| self.pick_processors(at, &all_of(others), true, now).is_some();
+        let suffices = |candidates: &[usize]| self.pick_processors(at, &all_of(candidates), true, now).is_some();
         if self.settings.victims != VictimRule::Widest {
             other_victims.truncate(shortest_sufficient(&other_victims, suffices));
         }
         // Stable: of equally wide ones those of lower priority first.
         other_victims.sort_shared_by_key(|&victim| Reverse(self.running[victim].procs));
         other_victims.truncate(shortest_sufficient(&other_victims, suffices));
-        for spared in (0..other_victims.len()).rev() {
+        for index in (0..other_victims.len()).rev() {
             let mut without = other_victims.clone();
-            without.remove(spared);
+            without.remove(index);
             if suffices(&without) {
                 other_victims = without;
             }
@@ -113,24 +113,24 @@ impl SelectivePolicy {
         let widest = self.widest_victim(task, self.is_relieved(tau));
         let is_pinned = self.is_pinned(task);
         let mut possible = Vec::new();
-        for (victim, other) in self.running.iter().enumerate() {
-            if !tau.is_at_least(self.factor, other.running_priority()) {
+        for (victim, candidate) in self.running.iter().enumerate() {
+            if !tau.is_at_least(self.factor, candidate.running_priority()) {
                 break;
             }
-            if other.since == now || own.contains(&victim) {
+            if candidate.since == now || own.contains(&victim) {
                 continue;
             }
-            if other.procs > widest || self.is_sheltered(other) || self.limits.is_forbidden(tau, other) {
+            if candidate.procs > widest || self.is_sheltered(candidate) || self.limits.is_forbidden(tau, candidate) {
                 if self.settings.victims == VictimRule::Exit {
                     break;
                 }
                 continue;
             }
             let gives_room = self.amounts.nodes.as_ref().is_some_and(|nodes| match is_pinned {
-                true => nodes.share_a_node(&task.set, other),
-                false => nodes.may_meet(task, other),
+                true => nodes.share_a_node(&task.set, candidate),
+                false => nodes.may_meet(task, candidate),
             });
-            if gives_room || self.amounts.can_help(missing, other) {
+            if gives_room || self.amounts.can_help(missing, candidate) {
                 possible.push(victim);
             }
         }
@@ -139,14 +139,14 @@ impl SelectivePolicy {
 }
 
 /// The number of the first of them that suffice, as all of them do; more always do where fewer do.
-fn shortest_sufficient(all: &[usize], suffices: impl Fn(&[usize]) -> bool) -> usize {
-    let (mut too_few, mut enough) = (0, all.len());
+fn shortest_sufficient(victims: &[usize], suffices: impl Fn(&[usize]) -> bool) -> usize {
+    let (mut too_few, mut enough) = (0, victims.len());
     if suffices(&[]) {
         return 0;
     }
     while enough - too_few > 1 {
         let half = too_few + (enough - too_few) / 2;
-        if suffices(&all[..half]) {
+        if suffices(&victims[..half]) {
             enough = half;
         } else {
             too_few = half;

@@ -47,7 +47,7 @@ impl SelectivePolicy {
         if self.has_nodes() {
             return self.picked.take();
         }
-        self.ask_without_barred(at, now, |this| this.choose_processors(at, Some(victims), now))
+        self.ask_without_barred(at, now, |policy| policy.choose_processors(at, Some(victims), now))
     }
 
     /// Completes the victims of a suspended job, all that run on its processors, by those that have

@@ -10,10 +10,10 @@ use crate::policy::suspension::task::SuspensionTask;
 impl SelectivePolicy {
     /// The next tick at which something can change if nothing else happens; only the idle jobs from
     /// `from` on are asked.
-    pub(super) fn next_tick_for(&mut self, from: usize, now: Time, known: Option<Time>) -> Option<Time> {
+    pub(super) fn next_tick_for(&mut self, from: usize, now: Time, tick: Option<Time>) -> Option<Time> {
         let every = self.settings.every.0;
         let first = Time((now.0.div_euclid(every) + 1) * every);
-        let mut best = known.filter(|&t| t > now).unwrap_or(Time::MAX);
+        let mut best = tick.filter(|&t| t > now).unwrap_or(Time::MAX);
         for at in from..self.idle.len() {
             if best <= first {
                 break;
@@ -35,7 +35,7 @@ impl SelectivePolicy {
         if self.can_start(at, now) {
             return now;
         }
-        let when = |task: &SuspensionTask, tau: Ratio| task.when_over(self.factor.least_over(tau, task.length));
+        let time_over = |task: &SuspensionTask, tau: Ratio| task.when_over(self.factor.least_over(tau, task.length));
         let task = &self.idle[at];
         // What suspended jobs keep is given back by ends only.
         let Some(missing) = self.amounts.missing_amounts(task) else { return Time::MAX };
@@ -49,24 +49,24 @@ impl SelectivePolicy {
             return now;
         }
         let Some(first) = self.running.first() else { return Time::MAX };
-        if when(task, first.running_priority()) >= bound {
+        if time_over(task, first.running_priority()) >= bound {
             return bound;
         }
         if self.is_pinned(task) {
             let simple = self.limits.is_none() && self.settings.cap.is_none();
             let mut highest = None;
-            for other in self.running.iter().rev().filter(|other| task.has_common_processor(other)) {
-                if !simple && self.is_sheltered(other) {
+            for rival in self.running.iter().rev().filter(|rival| task.has_common_processor(rival)) {
+                if !simple && self.is_sheltered(rival) {
                     return Time::MAX;
                 }
-                highest = highest.or(Some(other.running_priority()));
+                highest = highest.or(Some(rival.running_priority()));
                 if simple {
                     break;
                 }
             }
-            let on_its_processors = highest.map_or(now, |tau| when(task, tau));
+            let on_its_processors = highest.map_or(now, |tau| time_over(task, tau));
             return match self.relieved_by(task, missing) {
-                Some(tau) => on_its_processors.max(tau.map_or(now, |tau| when(task, tau))),
+                Some(tau) => on_its_processors.max(tau.map_or(now, |tau| time_over(task, tau))),
                 None => Time::MAX,
             };
         }
@@ -75,20 +75,20 @@ impl SelectivePolicy {
             _ => self.processors.as_ref().map_or(0, |p| p.free_pool().len()),
         };
         // These are too few: a job that has enough without victims was answered above.
-        let with = |relieved: bool| {
-            let (widest, mut sum) = (self.widest_victim(task, relieved), u64::from(available));
+        let with = |is_relieved: bool| {
+            let (widest, mut sum) = (self.widest_victim(task, is_relieved), u64::from(available));
             let mut missing = missing.clone();
-            for other in &self.running {
-                if other.procs > widest || self.is_sheltered(other) {
+            for candidate in &self.running {
+                if candidate.procs > widest || self.is_sheltered(candidate) {
                     if self.settings.victims == VictimRule::Exit {
                         break;
                     }
                     continue;
                 }
-                sum += u64::from(other.procs);
-                self.amounts.relieve_missing(&mut missing, other);
+                sum += u64::from(candidate.procs);
+                self.amounts.relieve_missing(&mut missing, candidate);
                 if sum >= u64::from(task.procs) && missing.is_none() {
-                    return when(task, other.running_priority());
+                    return time_over(task, candidate.running_priority());
                 }
             }
             Time::MAX
@@ -112,13 +112,13 @@ impl SelectivePolicy {
         }
         self.running
             .iter()
-            .filter(|other| task.has_common_processor(other))
+            .filter(|rival| task.has_common_processor(rival))
             .for_each(|o| self.amounts.relieve_missing(&mut missing, o));
-        for other in self.running.iter().filter(|other| !task.has_common_processor(other) && !self.is_sheltered(other))
+        for rival in self.running.iter().filter(|rival| !task.has_common_processor(rival) && !self.is_sheltered(rival))
         {
-            if self.amounts.can_help(&missing, other) {
-                self.amounts.relieve_missing(&mut missing, other);
-                highest = Some(other.running_priority());
+            if self.amounts.can_help(&missing, rival) {
+                self.amounts.relieve_missing(&mut missing, rival);
+                highest = Some(rival.running_priority());
             }
         }
         missing.is_none().then_some(highest)

@@ -10,8 +10,8 @@ use crate::policy::{Actions, StartReason};
 
 impl SelectivePolicy {
     #[inline]
-    pub(super) fn widest_victim(&self, task: &SuspensionTask, relieved: bool) -> Procs {
-        let width = self.settings.width.filter(|_| !relieved);
+    pub(super) fn widest_victim(&self, task: &SuspensionTask, is_relieved: bool) -> Procs {
+        let width = self.settings.width.filter(|_| !is_relieved);
         width.map_or(Procs::MAX, |times| task.procs.saturating_mul(times))
     }
 
@@ -35,9 +35,9 @@ impl SelectivePolicy {
                 continue;
             }
             self.picked = None;
-            let has_victims = self.ask_without_barred(at, now, |this| match this.is_pinned(&this.idle[at]) {
-                true => this.victims_on_its_processors(at, now),
-                false => this.victims_anywhere(at, now),
+            let has_victims = self.ask_without_barred(at, now, |policy| match policy.is_pinned(&policy.idle[at]) {
+                true => policy.victims_on_its_processors(at, now),
+                false => policy.victims_anywhere(at, now),
             });
             if !has_victims {
                 at += 1;
@@ -73,15 +73,15 @@ impl SelectivePolicy {
             return false;
         }
         let tau = task.idle_priority(now);
-        for (j, other) in self.running.iter().enumerate() {
-            if !task.has_common_processor(other) {
+        for (j, candidate) in self.running.iter().enumerate() {
+            if !task.has_common_processor(candidate) {
                 continue;
             }
-            let is_spared = self.is_sheltered(other) || self.limits.is_forbidden(tau, other);
-            if other.since == now || !tau.is_at_least(self.factor, other.running_priority()) || is_spared {
+            let is_spared = self.is_sheltered(candidate) || self.limits.is_forbidden(tau, candidate);
+            if candidate.since == now || !tau.is_at_least(self.factor, candidate.running_priority()) || is_spared {
                 return false;
             }
-            self.amounts.relieve_missing(&mut missing, other);
+            self.amounts.relieve_missing(&mut missing, candidate);
             self.victims.push(j);
         }
         self.victims_beside_its_own(at, missing, now)
@@ -103,26 +103,26 @@ impl SelectivePolicy {
         let (need, tau) = (u64::from(task.procs), task.idle_priority(now));
         let widest = self.widest_victim(task, self.is_relieved(tau));
         let (mut sum, mut lacks) = (available, missing.clone());
-        for (j, other) in self.running.iter().enumerate() {
+        for (j, candidate) in self.running.iter().enumerate() {
             if self.settings.victims != VictimRule::Widest && sum >= need && lacks.is_none()
-                || !tau.is_at_least(self.factor, other.running_priority())
+                || !tau.is_at_least(self.factor, candidate.running_priority())
             {
                 break;
             }
-            if other.since == now || own.contains(&j) {
+            if candidate.since == now || own.contains(&j) {
                 continue;
             }
-            if other.procs > widest || self.is_sheltered(other) || self.limits.is_forbidden(tau, other) {
+            if candidate.procs > widest || self.is_sheltered(candidate) || self.limits.is_forbidden(tau, candidate) {
                 if self.settings.victims == VictimRule::Exit {
                     break;
                 }
                 continue;
             }
-            if self.settings.victims != VictimRule::Widest && sum >= need && !self.amounts.can_help(&lacks, other) {
+            if self.settings.victims != VictimRule::Widest && sum >= need && !self.amounts.can_help(&lacks, candidate) {
                 continue;
             }
-            sum = sum.saturating_add(u64::from(other.procs));
-            self.amounts.relieve_missing(&mut lacks, other);
+            sum = sum.saturating_add(u64::from(candidate.procs));
+            self.amounts.relieve_missing(&mut lacks, candidate);
             self.victims.push(j);
         }
         if sum < need || !lacks.is_none() {

@@ -81,7 +81,7 @@ impl SessionState {
     pub(super) fn drained_of(&self, id: JobId) -> Procs {
         self.begun_losses()
             .iter()
-            .flat_map(|begun| &begun.drains)
+            .flat_map(|loss| &loss.drains)
             .filter(|drain| drain.0 == id)
             .map(|drain| drain.1)
             .sum()
@@ -96,14 +96,14 @@ impl SessionState {
         let mut begun_losses: Vec<BegunLoss> = Vec::new();
         for loss in capacity.losses.iter().filter(|loss| !loss.on.is_empty() && loss.from <= now) {
             let known_loss = before.iter().find(|b| b.loss.from == loss.from && b.loss.on == loss.on);
-            let announced_drains = || drains.iter().find(|told| told.0 == loss.on).map(|told| told.1.clone());
+            let announced_drains = || drains.iter().find(|entry| entry.0 == loss.on).map(|entry| entry.1.clone());
             let drains =
-                known_loss.map_or_else(|| announced_drains().unwrap_or_default(), |known| known.drains.clone());
+                known_loss.map_or_else(|| announced_drains().unwrap_or_default(), |old_loss| old_loss.drains.clone());
             begun_losses.push(BegunLoss { loss: loss.clone(), drains });
         }
         for loss in &mut begun_losses {
             loss.drains.retain(|drain| {
-                self.world.jobs.get(drain.0).is_some_and(|known| known.entry.phase == crate::policy::Phase::Running)
+                self.world.jobs.get(drain.0).is_some_and(|record| record.entry.phase == crate::policy::Phase::Running)
             });
         }
         self.limit_to_sizes(&mut begun_losses);
@@ -122,9 +122,9 @@ impl SessionState {
 
     /// Leaves no job more processors that are out than it has. A job that shrinks gives up others
     /// first; those beyond its size go at once.
-    fn limit_to_sizes(&self, begun: &mut [BegunLoss]) {
+    fn limit_to_sizes(&self, losses: &mut [BegunLoss]) {
         let mut procs_of: BTreeMap<JobId, Procs> = BTreeMap::new();
-        for loss in begun {
+        for loss in losses {
             for (id, procs) in &mut loss.drains {
                 let procs_left = procs_of.entry(*id).or_insert_with(|| self.world.job_entry(*id).procs);
                 *procs = (*procs).min(*procs_left);
@@ -141,7 +141,7 @@ impl SessionState {
         let jobs = &self.world.jobs;
         let mut free = self.world.free;
         for (&id, state) in &mut shapes.states {
-            let size = jobs.get(id).map_or(Procs::MAX, |known| known.entry.procs);
+            let size = jobs.get(id).map_or(Procs::MAX, |record| record.entry.procs);
             let Some(more) = state.pending.and_then(|(to, _)| to.checked_sub(size)).filter(|&more| more > 0) else {
                 continue;
             };
@@ -160,23 +160,23 @@ impl SessionState {
 
     /// Drains running jobs, those that are predicted to end first, where more processors are to go
     /// than are idle.
-    fn drain_what_lacks(&self, begun: &mut [BegunLoss]) {
+    fn drain_what_lacks(&self, losses: &mut [BegunLoss]) {
         let mut unused_procs = self.unused_procs();
         let mut running_jobs: Vec<RunningJob> = Vec::new();
         let mut at = 0;
-        for i in 0..begun.len() {
-            let mut lacking = i64::from(begun[i].idle_procs()) - unused_procs.max(0);
-            unused_procs = (unused_procs - i64::from(begun[i].idle_procs())).max(0);
+        for i in 0..losses.len() {
+            let mut lacking = i64::from(losses[i].idle_procs()) - unused_procs.max(0);
+            unused_procs = (unused_procs - i64::from(losses[i].idle_procs())).max(0);
             if lacking > 0 && running_jobs.is_empty() {
                 running_jobs = self.world.running.iter().copied().collect();
             }
             while lacking > 0 && at < running_jobs.len() {
                 let job = running_jobs[at];
                 let drained_procs: Procs =
-                    begun.iter().flat_map(|b| &b.drains).filter(|d| d.0 == job.id).map(|d| d.1).sum();
+                    losses.iter().flat_map(|b| &b.drains).filter(|d| d.0 == job.id).map(|d| d.1).sum();
                 let more = i64::from(job.procs - drained_procs).min(lacking);
                 if more > 0 {
-                    let drains = &mut begun[i].drains;
+                    let drains = &mut losses[i].drains;
                     match drains.iter_mut().find(|drain| drain.0 == job.id) {
                         Some(drain) => drain.1 += more as Procs,
                         None => drains.push((job.id, more as Procs)),
@@ -189,10 +189,10 @@ impl SessionState {
     }
 }
 
-fn build_outlook(capacity: &mut AnnouncedLosses, begun: &[BegunLoss], now: Time) -> Outlook {
+fn build_outlook(capacity: &mut AnnouncedLosses, losses: &[BegunLoss], now: Time) -> Outlook {
     let mut outlook = Outlook::default();
     capacity.due = Time::MAX;
-    for BegunLoss { loss, drains } in begun {
+    for BegunLoss { loss, drains } in losses {
         // No plan knows when a loss will be over that has lasted longer than was expected.
         let until = if loss.until <= now { Time::MAX } else { loss.until };
         if until < Time::MAX {

@@ -193,9 +193,9 @@ mod tests {
     #[test]
     fn rlscheduler_draws_the_windows_of_its_authors() {
         let log = workload(0..10_000);
-        let published = [1981, 2756, 4299, 8850, 3316, 2714, 5228, 7762, 4022, 7085];
-        assert_eq!(starts("rlscheduler", &log), published);
-        assert_eq!(starts("rlscheduler, count=3", &log), published[..3]);
+        let author_starts = [1981, 2756, 4299, 8850, 3316, 2714, 5228, 7762, 4022, 7085];
+        assert_eq!(starts("rlscheduler", &log), author_starts);
+        assert_eq!(starts("rlscheduler, count=3", &log), author_starts[..3]);
         assert!(windows("rlscheduler-256", &log).iter().all(|window| window.counted.len() == 256));
     }
 
@@ -207,9 +207,9 @@ mod tests {
         assert_eq!(starts("jobs=100, count=1", &log), [0]);
         assert_eq!(starts("jobs=100, from=7+0", &log), [7, 0]);
         // Ten windows of a hundred fill the log.
-        let tiled: Vec<usize> = (0..10).map(|at| 100 * at).collect();
-        assert_eq!(starts("jobs=100, count=10", &log), tiled);
-        assert_eq!(starts("jobs=100, count=10, seed=5", &log), tiled);
+        let tile_starts: Vec<usize> = (0..10).map(|at| 100 * at).collect();
+        assert_eq!(starts("jobs=100, count=10", &log), tile_starts);
+        assert_eq!(starts("jobs=100, count=10, seed=5", &log), tile_starts);
     }
 
     /// Windows drawn apart have no job in common, whatever the seed; those that may overlap stay
@@ -222,8 +222,8 @@ mod tests {
             let apart = windows(&format!("jobs=90, count=8, seed={seed}"), &log);
             assert!(apart.windows(2).all(|pair| pair[0].counted.end <= pair[1].counted.start));
             drawn_apart.push(apart[0].counted.start);
-            let mixed = windows(&format!("jobs=900, count=8, overlap=yes, seed={seed}"), &log);
-            assert!(mixed.iter().all(|window| window.counted.end <= 1_000 && window.counted.len() == 900));
+            let overlap_windows = windows(&format!("jobs=900, count=8, overlap=yes, seed={seed}"), &log);
+            assert!(overlap_windows.iter().all(|window| window.counted.end <= 1_000 && window.counted.len() == 900));
         }
         drawn_apart.sort_unstable();
         drawn_apart.dedup();
@@ -234,9 +234,9 @@ mod tests {
     #[test]
     fn days_count_from_the_first_submit() {
         let log = workload((0..42).map(|at| 500 + 21_600 * at));
-        let all = windows("days=3", &log);
-        assert_eq!(all.len(), 3);
-        assert_eq!((all[1].name.as_str(), all[1].counted.clone()), ("259700..518900", 12..24));
+        let day_windows = windows("days=3", &log);
+        assert_eq!(day_windows.len(), 3);
+        assert_eq!((day_windows[1].name.as_str(), day_windows[1].counted.clone()), ("259700..518900", 12..24));
         let margins = windows("days=2, from=4, warm-up=1, cool-down=3", &log);
         assert_eq!((margins[0].counted.clone(), margins[0].simulated.clone()), (16..24, 12..36));
         let margins = windows("jobs=10, from=4, warm-up=5, cool-down=30", &log);
