@@ -84,7 +84,7 @@ pub enum SnapshotError {
 
 /// The layout of what sessions and simulations save. Raise it with every change of what they, the
 /// table of jobs, or a policy or predictor of this crate keep.
-pub const LAYOUT: u16 = 21;
+pub const LAYOUT: u16 = 22;
 
 const MAGIC: [u8; 8] = *b"DRYSTONE";
 
