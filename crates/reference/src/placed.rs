@@ -193,15 +193,15 @@ fn place_whole(job: &NaivePlacedJob, floor: &NaiveFloor, free: &NaiveFloor, fill
     let sign = if fill == PlacedFill::Pack { 1 } else { -1 };
     order.sort_by_key(|&node| (sign * floor[node][0], node));
     let sum = |nodes: &[usize]| nodes.iter().map(|&node| floor[node][0]).sum::<i64>();
-    for away in 0..=job.pieces.len() {
-        let (first, rest) = order.split_at_checked(job.pieces.len() - away)?;
+    for exchanges in 0..=job.pieces.len() {
+        let (first, rest) = order.split_at_checked(job.pieces.len() - exchanges)?;
         let (mut nodes, mut rest) = (first.to_vec(), rest.to_vec());
-        for _ in 1..away {
+        for _ in 1..exchanges {
             let most = rest.iter().map(|&node| floor[node][0]).max()?;
             let at = rest.iter().position(|&node| floor[node][0] == most)?;
             nodes.push(rest.remove(at));
         }
-        if away > 0 {
+        if exchanges > 0 {
             let is_enough = |&&node: &&usize| sum(&nodes) + floor[node][0] >= procs;
             let Some(&last) = rest.iter().find(is_enough) else { continue };
             nodes.push(last);

@@ -9,9 +9,9 @@ use serde::{Deserialize, Serialize};
 /// Demand of a job for nodes: pieces, each of which is on one node.
 ///
 /// A job that names a number of nodes has a share on each of them: its processors in parts that
-/// differ by one at most, or, where its nodes are whole, as large as these permit. One that says something of each node, or of devices, but names no number
-/// of nodes has as few nodes as can hold it. Any other job has pieces of one task each, as many on
-/// a node as there is room for.
+/// differ by one at most, or, where its nodes are whole, as large as these permit. One that says
+/// something of each node, or of devices, but names no number of nodes has as few nodes as can hold
+/// it. Any other job has pieces of one task each, as many on a node as there is room for.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
 pub struct JobNodeNeed {
     procs: Procs,
@@ -200,7 +200,7 @@ impl JobNodeNeed {
         self.per_node == 1
     }
 
-    /// Returns whether the sizes of its nodes decide whether they are enough, not only their number.
+    /// Returns whether the sizes of its nodes, not only their number, decide whether they are enough.
     #[inline]
     #[must_use]
     pub fn depends_on_sizes(&self) -> bool {

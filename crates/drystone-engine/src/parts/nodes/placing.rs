@@ -115,17 +115,17 @@ fn pick_sizes(need: &JobNodeNeed, offers: &[NodeOffer]) -> Vec<(u32, u32)> {
     let mut by_size: Vec<usize> = (0..offers.len()).collect();
     by_size.sort_shared_by_key(|&at| (Reverse(offers[at].cores), at));
     let mut chosen: Vec<usize> = Vec::with_capacity(count);
-    for away in 0..=count {
-        let first = count - away;
+    for exchanges in 0..=count {
+        let first = count - exchanges;
         chosen.clear();
         chosen.extend(0..first);
-        chosen.extend(by_size.iter().copied().filter(|&at| at >= first).take(away.saturating_sub(1)));
+        chosen.extend(by_size.iter().copied().filter(|&at| at >= first).take(exchanges.saturating_sub(1)));
         let lacking = need.in_all - chosen.iter().map(|&at| offers[at].cores).sum::<i64>();
-        if away == 0 && lacking <= 0 {
+        if exchanges == 0 && lacking <= 0 {
             break;
         }
         let is_enough = |at: &usize| offers[*at].cores >= lacking && !chosen.contains(at);
-        if let Some(last) = (first..offers.len()).find(is_enough).filter(|_| away > 0) {
+        if let Some(last) = (first..offers.len()).find(is_enough).filter(|_| exchanges > 0) {
             chosen.push(last);
             break;
         }
