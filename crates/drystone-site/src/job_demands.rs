@@ -426,6 +426,14 @@ impl Maker<'_> {
                 },
             }
         }
+        // Slurm gives one node to a job that has room there, unless its record shows otherwise.
+        let counts_alone = misfits.iter().any(|misfit| matches!(misfit, Misfit::Capped | Misfit::Wide | Misfit::All));
+        if !counts_alone && may_be_on_one_node(job, &shape) {
+            let on_one_node = NodeShape { nodes: (1, 1), ..shape.clone() };
+            if fits(&on_one_node) {
+                shape = on_one_node;
+            }
+        }
         // A job that never started may have asked for what it could not get: it waits for that, and
         // counts in no pool.
         let impossible = never && !fits(&shape);
@@ -514,6 +522,13 @@ fn roomy_partition(fleet: &Fleet, idle: &IdleNodes, part: u16, procs: u32) -> Op
     };
     let all_parts = 0..u16::try_from(parts.len()).unwrap_or(u16::MAX);
     [part, fleet.machine.default_part].into_iter().chain(all_parts).find(fits)
+}
+
+/// Returns whether a job is on one node where it fits: of one that has its nodes to itself the
+/// record has to say that it is one.
+fn may_be_on_one_node(job: &SiteJob<'_>, shape: &NodeShape) -> bool {
+    let is_one = job.asked_nodes == Some(1) || job.nodes == Some(1);
+    shape.nodes == (0, 0) && !job.marks.has_mark(JobMarks::HET) && (is_one || !shape.exclusive)
 }
 
 /// Returns whether a job names nodes that its partition lacks, or fewer nodes than it takes: the

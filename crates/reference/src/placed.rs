@@ -6,12 +6,16 @@
 //!
 //! - A node has room for as many pieces as it could hold of the largest; for one at most where the
 //!   pieces are to be apart. A job that is alone has room only on nodes that nothing is taken of,
-//!   and takes all of them.
+//!   and takes all of them. Of one that is alone and whose pieces are apart, the cores of a node
+//!   may be fewer than those of a piece, where its nodes together have enough.
 //! - `Pack` chooses, again and again, among nodes not chosen yet: of those with room for all that
 //!   is left of the job the one with the fewest free cores; if there is none, the one with the most
 //!   room, of several the one with the fewest free cores. Of equals the first.
 //! - `Spread` deals pieces in rounds, one to each node that still has room, the nodes with the most
 //!   free cores at the beginning first.
+//! - Of whole nodes for several pieces that are apart, both choose the first, `Pack` those with the
+//!   fewest cores. As few as possible of the last of these give way, until all together have enough
+//!   cores: one to the first that is enough, the others to those with the most cores.
 //! - EASY: jobs start from the head of the queue while they can be placed. The first that cannot
 //!   has the shadow time: the first predicted end with which it could be placed on what is free
 //!   then. It is placed there. Another job starts if it can be placed now and ends by the shadow
@@ -111,6 +115,9 @@ pub type PlacedSchedule = (Vec<JobOut>, Vec<PlacedSeat>);
 
 /// Returns the nodes for a job where so much is free; `None` where it does not fit.
 pub fn place_job(job: &NaivePlacedJob, floor: &NaiveFloor, free: &NaiveFloor, fill: PlacedFill) -> Option<PlacedSeat> {
+    if job.alone && job.apart && job.pieces.len() > 1 {
+        return place_whole(job, floor, free, fill);
+    }
     let largest = &job.pieces[0];
     let room = |node: usize| -> usize {
         if job.alone && free[node] != floor[node] {
@@ -169,6 +176,38 @@ pub fn place_job(job: &NaivePlacedJob, floor: &NaiveFloor, free: &NaiveFloor, fi
     }
     seat.sort();
     Some(seat)
+}
+
+/// Returns the whole nodes for a job, one for each piece.
+fn place_whole(job: &NaivePlacedJob, floor: &NaiveFloor, free: &NaiveFloor, fill: PlacedFill) -> Option<PlacedSeat> {
+    let procs: i64 = job.pieces.iter().map(|piece| piece[0]).sum();
+    let serves = |node: &usize| {
+        let beside_cores = floor[*node].iter().zip(&job.pieces[0]).skip(1);
+        free[*node] == floor[*node] && floor[*node][0] > 0 && beside_cores.into_iter().all(|(has, ask)| has >= ask)
+    };
+    let mut order: Vec<usize> = (0..floor.len()).filter(serves).collect();
+    let sign = if fill == PlacedFill::Pack { 1 } else { -1 };
+    order.sort_by_key(|&node| (sign * floor[node][0], node));
+    let sum = |nodes: &[usize]| nodes.iter().map(|&node| floor[node][0]).sum::<i64>();
+    for exchanges in 0..=job.pieces.len() {
+        let (first, rest) = order.split_at_checked(job.pieces.len() - exchanges)?;
+        let (mut nodes, mut rest) = (first.to_vec(), rest.to_vec());
+        for _ in 1..exchanges {
+            let most = rest.iter().map(|&node| floor[node][0]).max()?;
+            let at = rest.iter().position(|&node| floor[node][0] == most)?;
+            nodes.push(rest.remove(at));
+        }
+        if exchanges > 0 {
+            let is_enough = |&&node: &&usize| sum(&nodes) + floor[node][0] >= procs;
+            let Some(&last) = rest.iter().find(is_enough) else { continue };
+            nodes.push(last);
+        }
+        if sum(&nodes) >= procs {
+            nodes.sort_unstable();
+            return Some(nodes.into_iter().map(|node| (node, floor[node].clone())).collect());
+        }
+    }
+    None
 }
 
 /// A time during which a seat is taken.

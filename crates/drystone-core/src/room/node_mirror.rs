@@ -223,6 +223,9 @@ impl NodeMirror {
 
     /// Returns whether a job fits at the shadow time.
     pub(crate) fn fits_later(&self, need: &JobNodeNeed, room: &mut Option<u64>, floor: &NodeFloor) -> bool {
+        if need.depends_on_sizes() {
+            return self.later.find_seat(need, floor).is_some();
+        }
         self.later.levels().procs() >= need.procs()
             && *room.get_or_insert_with(|| self.later.count_room(need, floor)) >= u64::from(need.pieces())
     }

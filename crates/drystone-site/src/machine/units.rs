@@ -390,10 +390,11 @@ fn share_of(job: &FoundJob, amount: &Amount, node: &SiteNode, count: u32, unit: 
     };
     let cap_part = |part: u128| u64::try_from(part).unwrap_or(u64::MAX).min(node_units * count);
     let gpus = if amount.gpus == UNKNOWN { 0 } else { u64::from(amount.gpus) };
-    // What is counted itself is taken as it is.
+    // What is counted itself is taken as it is; of a node that is smaller than an equal part, all.
+    let own_part = |of: u64| if node_units == 0 { of } else { of.min(node_units * count) };
     let (by_cpus, by_gpus) = match unit {
-        PoolUnit::Gpu => (cap_part(part(cpus, u64::from(node.cpus))), gpus),
-        PoolUnit::Cpu | PoolUnit::Node => (cpus, cap_part(part(gpus, u64::from(node.gpus)))),
+        PoolUnit::Gpu => (cap_part(part(cpus, u64::from(node.cpus))), own_part(gpus)),
+        PoolUnit::Cpu | PoolUnit::Node => (own_part(cpus), cap_part(part(gpus, u64::from(node.gpus)))),
     };
     if job.marks.has_mark(JobMarks::EXCLUSIVE) || amount.memory_kb == Amount::ALL_MEMORY {
         return (

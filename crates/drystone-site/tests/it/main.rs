@@ -27,3 +27,4 @@ mod tables;
 mod tables_cases;
 mod torture;
 mod waited;
+mod whole_nodes;

@@ -78,11 +78,11 @@ fn jobs_wait_for_the_nodes_that_they_name() {
 }
 
 /// Policies that place jobs on nodes.
-const PLACING: [&str; 3] = ["easy", "conservative", "goal(nodes=50)"];
+pub(crate) const PLACING: [&str; 3] = ["easy", "conservative", "goal(nodes=50)"];
 
 /// Starts under these policies are as expected, and under the site's own Slurm so or up to 70 s
 /// later.
-fn assert_starts(folder: &Folder, site: &Site, policies: &[&str], expected: &[i64]) {
+pub(crate) fn assert_starts(folder: &Folder, site: &Site, policies: &[&str], expected: &[i64]) {
     let pool = site.pool_workload(0).expect("a workload");
     let _ = drystone_slurm::policy::register_policy();
     let own = format!("slurm:{}", folder.path("site/slurm.conf").display());

@@ -282,12 +282,16 @@ impl NodeIndex {
         if self.levels.procs() < need.procs() || !self.may_hold(need) {
             return None;
         }
+        if need.depends_on_sizes() {
+            return floor.find_seat(need, &self.levels);
+        }
         let node_pieces = match floor.fill {
+            _ if need.fills_nodes() => self.pack_pieces(need, floor)?,
             NodeFill::Spread => self.spread_pieces(need, floor)?,
             NodeFill::Pack | NodeFill::Whole if need.is_apart() => self.pick_tightest(need, floor)?,
             NodeFill::Pack | NodeFill::Whole => self.pack_pieces(need, floor)?,
         };
-        Some(build_seat(need, node_pieces))
+        Some(build_seat(need, node_pieces, floor))
     }
 
     /// One piece on each of the tightest nodes.

@@ -1,15 +1,17 @@
 //! Demand of a job for nodes.
 
 use super::NodeFloor;
-use crate::model::{DevicePer, Job, NodeFill, NodeMemory, NodeShape, Procs, Resource, ResourceTable, ResourceUnit};
+use crate::model::{
+    DevicePer, Job, NodeFill, NodeMemory, NodeShape, Procs, Resource, ResourceTable, ResourceUnit, SharedSort,
+};
 use serde::{Deserialize, Serialize};
 
 /// Demand of a job for nodes: pieces, each of which is on one node.
 ///
 /// A job that names a number of nodes has a share on each of them: its processors in parts that
-/// differ by one at most. One that says something of each node, or of devices, but names no number
-/// of nodes has as few nodes as can hold it. Any other job has pieces of one task each, as many on
-/// a node as there is room for.
+/// differ by one at most, or, where its nodes are whole, as large as these permit. One that says
+/// something of each node, or of devices, but names no number of nodes has as few nodes as can hold
+/// it. Any other job has pieces of one task each, as many on a node as there is room for.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
 pub struct JobNodeNeed {
     procs: Procs,
@@ -26,6 +28,14 @@ pub struct JobNodeNeed {
     whole_memory: bool,
     /// True if it has its nodes to itself.
     whole: bool,
+    /// True if its nodes are whole and some are too small for an equal part: each has what it can.
+    uneven: bool,
+    /// Cores that its nodes have in all at least; 0 where any of them have as many.
+    pub(super) in_all: i64,
+    /// True if its pieces fill whole nodes, and those of a node share what is said of each node.
+    by_node: bool,
+    /// True if it is on one node whatever its size.
+    one_node: bool,
     /// By class, whether it may be there; `None` for all.
     suits: Option<Vec<bool>>,
     /// By node, whether it may be there; `None` for all.
@@ -49,6 +59,10 @@ impl JobNodeNeed {
             per_core: 0,
             whole_memory: floor.memory && shape.memory == NodeMemory::Whole,
             whole: shape.exclusive || floor.fill == NodeFill::Whole,
+            uneven: false,
+            in_all: 0,
+            by_node: false,
+            one_node: shape.nodes.1 == 1,
             suits: suitable_classes(shape, table, job, floor),
             named: permitted_nodes(shape, floor),
         };
@@ -65,6 +79,10 @@ impl JobNodeNeed {
             if need.fits_a_node(floor) {
                 return Ok(need);
             }
+        }
+        if need.whole && shape.devices.iter().all(|device| device.per == DevicePer::Node) {
+            need.fill_whole_nodes(shape, floor)?;
+            return Ok(need);
         }
         // As few nodes as can hold it.
         let widest = floor.classes.iter().map(|class| class.cores).max().unwrap_or(1).max(1);
@@ -91,7 +109,34 @@ impl JobNodeNeed {
             self.each.push((column, share as i64));
         }
         self.set_memory(shape, devices, floor);
+        if self.whole && nodes > 1 {
+            self.permit_small_nodes(floor);
+        }
         Ok(())
+    }
+
+    /// Whole nodes, as many as have all processors.
+    fn fill_whole_nodes(&mut self, shape: &NodeShape, floor: &NodeFloor) -> Result<(), String> {
+        self.on_nodes(shape, 1, floor)?;
+        (self.pieces, self.per_node, self.cores, self.by_node) = (self.procs, u32::MAX, 1, true);
+        Ok(())
+    }
+
+    /// Whole nodes are what a job has of them, whatever their size: those that are too small for an
+    /// equal part serve as well where all together have enough.
+    fn permit_small_nodes(&mut self, floor: &NodeFloor) {
+        let share = std::mem::replace(&mut self.cores, 1);
+        self.uneven = true;
+        let mut sizes: Vec<i64> = (0..floor.len())
+            .filter(|&node| self.room_on_node(floor, floor.empty_row(node), node) > 0)
+            .map(|node| floor.empty_row(node)[0])
+            .collect();
+        sizes.sort_unstable();
+        let smallest = sizes.first().copied().unwrap_or(i64::MAX);
+        self.uneven = smallest < i64::from(share);
+        self.cores = u32::try_from(smallest).unwrap_or(share).min(share);
+        let least: i64 = sizes.iter().take(self.pieces as usize).sum();
+        self.in_all = if self.uneven && least < i64::from(self.procs) { i64::from(self.procs) } else { 0 };
     }
 
     /// Equal pieces wherever there is room: one for each task, or for each device with its part of
@@ -137,7 +182,7 @@ impl JobNodeNeed {
     /// Returns whether jobs of the same demand with more processors never fit before it.
     #[inline]
     pub fn is_monotone(&self) -> bool {
-        self.per_node > 1 && self.cores == 1
+        self.one_node || (self.per_node > 1 && self.cores == 1)
     }
 
     /// Processors in all.
@@ -151,6 +196,44 @@ impl JobNodeNeed {
     #[inline]
     pub(super) fn is_apart(&self) -> bool {
         self.per_node == 1
+    }
+
+    /// Returns whether the sizes of its nodes, not only their number, decide whether they are enough.
+    #[inline]
+    #[must_use]
+    pub fn depends_on_sizes(&self) -> bool {
+        self.in_all > 0
+    }
+
+    /// Returns whether some of the nodes with so many cores are enough, as many as it has.
+    pub(super) fn is_met_by(&self, mut sizes: Vec<i64>) -> bool {
+        let count = self.pieces as usize;
+        if sizes.len() > count {
+            sizes.select_nth_unstable_by(count - 1, |a, b| b.cmp(a));
+        }
+        sizes.len() >= count && sizes.iter().take(count).sum::<i64>() >= self.in_all
+    }
+
+    /// Returns whether its pieces fill whole nodes, one after the other, whatever the choice of
+    /// nodes is.
+    #[inline]
+    pub(super) fn fills_nodes(&self) -> bool {
+        self.by_node
+    }
+
+    /// Cores on each of its nodes, where these have so many.
+    pub(super) fn cores_by_size(&self, taken: &mut [(u32, u32)], floor: &NodeFloor) {
+        if !self.uneven {
+            return;
+        }
+        let size = |node: u32| floor.empty_row(node as usize)[0] as u32;
+        let mut order: Vec<usize> = (0..taken.len()).collect();
+        order.sort_shared_by_key(|&at| size(taken[at].0));
+        let (mut procs_left, mut nodes_left) = (self.procs, taken.len() as u32);
+        for at in order {
+            taken[at].1 = procs_left.div_ceil(nodes_left).min(size(taken[at].0));
+            (procs_left, nodes_left) = (procs_left - taken[at].1, nodes_left - 1);
+        }
     }
 
     /// Number of pieces.
@@ -224,7 +307,7 @@ impl JobNodeNeed {
     pub(super) fn has_room_in(&self, row: &[i64], empty: &[i64]) -> bool {
         let cores = i64::from(self.cores);
         row[0] >= cores
-            && (self.per_core == 0 || row[1] >= self.per_core * cores)
+            && (self.per_core == 0 || row[1] >= self.per_core * self.share_of(row[0]))
             && self.each.iter().all(|&(column, amount)| row[usize::from(column)] >= amount)
             && (!self.whole || row == empty)
             && (!self.whole_memory || row[1] == empty[1])
@@ -240,7 +323,7 @@ impl JobNodeNeed {
         let cores = i64::from(self.cores);
         if self.per_node == 1 {
             let fits = row[0] >= cores
-                && (self.per_core == 0 || row[1] >= self.per_core * cores)
+                && (self.per_core == 0 || row[1] >= self.per_core * self.share_of(row[0]))
                 && (!self.whole_memory || row[1] == empty[1])
                 && self.each.iter().all(|&(column, amount)| row[usize::from(column)] >= amount);
             return u32::from(fits);
@@ -249,12 +332,21 @@ impl JobNodeNeed {
         if self.per_core > 0 {
             room = room.min(row[1] / (self.per_core * cores));
         }
+        if self.by_node && !self.has_room_in(row, empty) {
+            return 0;
+        }
         for &(column, amount) in &self.each {
-            if amount > 0 {
+            if amount > 0 && !self.by_node {
                 room = room.min(row[usize::from(column)] / amount);
             }
         }
         room.clamp(0, i64::from(u32::MAX)) as u32
+    }
+
+    /// Cores that the job has at most on a node with so many, of what is counted for each core.
+    #[inline]
+    fn share_of(&self, size: i64) -> i64 {
+        if self.uneven { size.min(i64::from(self.procs.div_ceil(self.pieces))) } else { i64::from(self.cores) }
     }
 
     /// Passes on what the job takes of a node where it has so many cores, by column.
@@ -290,6 +382,15 @@ impl JobNodeNeed {
         let piece_count: u64 =
             suitable_nodes.iter().map(|&node| u64::from(self.room_on_node(floor, floor.empty_row(node), node))).sum();
         if piece_count > 0 {
+            if self.in_all > 0 && piece_count >= u64::from(self.pieces) {
+                let mut sizes: Vec<i64> = suitable_nodes.iter().map(|&node| floor.empty_row(node)[0]).collect();
+                sizes.sort_shared_by_key(|&size| std::cmp::Reverse(size));
+                let most: i64 = sizes.iter().take(self.pieces as usize).sum();
+                return format!(
+                    "asks for {} whole nodes with {} cores in all; the largest of the machine have {most}",
+                    self.pieces, self.procs
+                );
+            }
             let (room, places) = if self.per_node == 1 { ("nodes", "such nodes") } else { ("pieces", "of them") };
             return format!(
                 "asks for {} {room} of {}; the machine without jobs has room for {piece_count} {places}",

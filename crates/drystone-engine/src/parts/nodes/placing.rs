@@ -39,19 +39,29 @@ impl NodeFloor {
                 });
             }
         }
-        (piece_count >= wanted_pieces).then(|| self.choose_nodes(need, offers))
+        let is_enough = || !need.depends_on_sizes() || need.is_met_by(offers.iter().map(|offer| offer.cores).collect());
+        (piece_count >= wanted_pieces && is_enough()).then(|| self.choose_nodes(need, offers))
     }
 
     /// The nodes for a job among some that have room for it, in ascending order.
     pub(super) fn choose_nodes(&self, need: &JobNodeNeed, mut offers: Vec<NodeOffer>) -> NodeSeat {
         let node_pieces = match self.fill {
+            NodeFill::Spread if need.depends_on_sizes() => {
+                offers.sort_shared_by_key(|offer| (offer.weight, Reverse(offer.cores), offer.node));
+                pick_sizes(need, &offers)
+            }
+            _ if need.depends_on_sizes() => {
+                offers.sort_shared_by_key(|offer| (offer.weight, offer.cores, offer.node));
+                pick_sizes(need, &offers)
+            }
+            _ if need.fills_nodes() => pack_pieces(offers, need.pieces),
             NodeFill::Pack | NodeFill::Whole => pack_pieces(offers, need.pieces),
             NodeFill::Spread => {
                 offers.sort_shared_by_key(|offer| (offer.weight, Reverse(offer.cores), offer.node));
                 deal_pieces(&offers, need.pieces)
             }
         };
-        build_seat(need, node_pieces)
+        build_seat(need, node_pieces, self)
     }
 
     /// The nodes of these processors, with how many of them are on each.
@@ -85,15 +95,41 @@ pub(super) struct NodeOffer {
 }
 
 /// The seat on these nodes with so many pieces each, in the order in which they were chosen.
-pub(super) fn build_seat(need: &JobNodeNeed, mut node_pieces: Vec<(u32, u32)>) -> NodeSeat {
+pub(super) fn build_seat(need: &JobNodeNeed, mut node_pieces: Vec<(u32, u32)>, floor: &NodeFloor) -> NodeSeat {
     let mut at = 0;
     for (_, count) in &mut node_pieces {
         let pieces = *count;
         *count = need.cores_from(at, pieces);
         at += pieces;
     }
+    need.cores_by_size(&mut node_pieces, floor);
     node_pieces.sort_unstable();
     NodeSeat { on: node_pieces }
+}
+
+/// One piece on each of the first nodes. As few as possible of the last of these give way, until
+/// all together are large enough: one to the first that is enough, the others to the largest ones.
+fn pick_sizes(need: &JobNodeNeed, offers: &[NodeOffer]) -> Vec<(u32, u32)> {
+    let count = need.pieces as usize;
+    let mut by_size: Vec<usize> = (0..offers.len()).collect();
+    by_size.sort_shared_by_key(|&at| (Reverse(offers[at].cores), at));
+    let mut chosen: Vec<usize> = Vec::with_capacity(count);
+    for exchanges in 0..=count {
+        let first = count - exchanges;
+        chosen.clear();
+        chosen.extend(0..first);
+        chosen.extend(by_size.iter().copied().filter(|&at| at >= first).take(exchanges.saturating_sub(1)));
+        let lacking = need.in_all - chosen.iter().map(|&at| offers[at].cores).sum::<i64>();
+        if exchanges == 0 && lacking <= 0 {
+            break;
+        }
+        let is_enough = |at: &usize| offers[*at].cores >= lacking && !chosen.contains(at);
+        if let Some(last) = (first..offers.len()).find(is_enough).filter(|_| exchanges > 0) {
+            chosen.push(last);
+            break;
+        }
+    }
+    chosen.into_iter().map(|at| (offers[at].node, 1)).collect()
 }
 
 /// As few nodes as possible, in the order in which they are chosen.

@@ -415,7 +415,25 @@ impl RoomSearch<'_> {
         if self.pieces_at(&nexts, from) < wanted_pieces {
             from = self.find_room_time(&mut nexts, from, wanted_pieces)?;
         }
+        if self.need.depends_on_sizes() {
+            return self.find_by_sizes(from);
+        }
         Some((from, self.seat_at(&nexts, from)))
+    }
+
+    /// The first time from `from` on at which enough nodes have room that are large enough
+    /// together: room begins where a step of some node does.
+    fn find_by_sizes(&self, from: Time) -> Option<(Time, NodeSeat)> {
+        let nodes: Vec<usize> = (0..self.floor.len()).filter(|&node| self.need.may_be_on(node, self.floor)).collect();
+        let steps = nodes.iter().flat_map(|&node| self.profile.node_steps(node).times).copied();
+        let mut times: Vec<Time> = steps.filter(|&time| time > from && time <= self.latest).chain([from]).collect();
+        times.sort_unstable();
+        times.dedup();
+        times.into_iter().find_map(|at| {
+            let nexts: Vec<NextRoom> = nodes.iter().filter_map(|&node| self.next(node as u32, at, at)).collect();
+            let is_enough = self.need.is_met_by(nexts.iter().map(|next| next.cores).collect());
+            is_enough.then(|| (at, self.seat_at(&nexts, at)))
+        })
     }
 
     /// The first time from `from` on at which enough cores are free in all.
