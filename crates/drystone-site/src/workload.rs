@@ -201,8 +201,8 @@ impl Site {
     }
 
     /// Returns the knowledge of a workload's jobs beyond each by itself: jobs that run and wait at
-    /// the beginning of the window, that leave without a start, the ways in which they ended, and
-    /// run times that are guesses. `places` are their places among the jobs of the site.
+    /// the beginning of the window, that wait for others, that leave without a start, the ways in
+    /// which they ended, and run times that are guesses. `places` are their places among the jobs of the site.
     pub fn find_circumstances(&self, workload: &Workload, places: &[u32]) -> Circumstances {
         let mut known = Circumstances::default();
         let from = self.time_of(self.manifest.window.from);
@@ -231,6 +231,7 @@ impl Site {
             }
         }
         known.withdrawn.sort_shared_by_key(|withdrawal| (withdrawal.at, withdrawal.job));
+        known.after = self.find_dependencies(places);
         known
     }
 
