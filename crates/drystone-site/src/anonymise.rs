@@ -193,7 +193,8 @@ impl Site {
                 .iter()
                 .map(pick)
                 .filter(|symbol| *symbol != Symbol(0))
-                .map(|symbol| names.text_of(symbol).into_owned())
+                .map(|symbol| strip_dependencies(&names.text_of(symbol)))
+                .filter(|text| !text.is_empty())
                 .collect()
         };
         let mut kinds = vec![("constraints", of(&|at| at.constraints)), ("demands", of(&|at| at.asks))];
@@ -257,6 +258,11 @@ impl Site {
         }
         sentences
     }
+}
+
+/// Returns demands without the numbers of the jobs that one waits for, which stay as others do.
+fn strip_dependencies(demands: &str) -> String {
+    demands.split(' ').filter(|word| !word.starts_with("depends=")).collect::<Vec<_>>().join(" ")
 }
 
 fn earliest_time(job: &FoundJob) -> i64 {

@@ -35,6 +35,14 @@ pub(crate) struct Fleet {
     parts: HashMap<String, u16>,
 }
 
+impl Site {
+    /// Returns the `slurm.conf` in whose order the processors of a pool are those of its nodes;
+    /// `None` where they are only counted.
+    pub fn nodes_conf(&self, pool: u16) -> Option<String> {
+        self.on_nodes.then(|| format::slurm_conf_of(self, pool)).flatten()
+    }
+}
+
 impl Fleet {
     /// Of a pool; `None` where no configuration describes its nodes.
     pub(crate) fn for_pool(site: &Site, pool: u16) -> Option<Fleet> {

@@ -3,6 +3,7 @@
 mod anonymise;
 pub mod capacity;
 pub mod clock;
+mod dependencies;
 mod detect;
 mod edge;
 mod error;

@@ -122,6 +122,8 @@ rules! {
     Arrive = "arrive", Noted, "eligible later than submitted: the wait counts from eligibility, the submission is kept";
     NoEligible = "no-eligible", Imputed, "eligibility unknown: the submission stands for it";
     NeverEligible = "never-eligible", Marked, "never became eligible by its record: it was held, or waited for another job, and never stood in the queue";
+    Held = "held", Marked, "never ran, and a hold is the last reason recorded: when it began is not recorded, and the job counts as held until it left";
+    HoldOver = "hold-over", Marked, "ran, and a hold is the last reason recorded beside Priority and Resources: when it ended is not recorded, and the job arrives when it was eligible";
     LimitPartition = "limit-partition", Imputed, "the partition's limit stands for the job's";
     LimitUnlimited = "limit-unlimited", Imputed, "no limit: the partition's longest, else 365 days, as backfill plans with";
     LimitUnknown = "limit-unknown", Imputed, "limit unknown: the partition's, else the longest that is known, else 365 days; never the run time";

@@ -62,6 +62,8 @@ pub(crate) struct SubmitOptions<'a> {
     pub(crate) excluded: Option<&'a str>,
     /// `-p`: a partition, or several.
     pub(crate) partitions: Option<&'a str>,
+    /// `-d`: jobs that it waits for.
+    pub(crate) dependencies: Option<&'a str>,
 }
 
 impl<'a> SubmitOptions<'a> {
@@ -117,6 +119,7 @@ impl<'a> SubmitOptions<'a> {
             "w" | "nodelist" => self.only = value,
             "x" | "exclude" => self.excluded = value,
             "p" | "partition" => self.partitions = value,
+            "d" | "dependency" => self.dependencies = value,
             _ => {}
         }
     }

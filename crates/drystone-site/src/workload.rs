@@ -200,8 +200,8 @@ impl Site {
     }
 
     /// Returns the knowledge of a workload's jobs beyond each by itself: jobs that run and wait at
-    /// the beginning of the window, that leave without a start, the ways in which they ended, and
-    /// run times that are guesses. `places` are their places among the jobs of the site.
+    /// the beginning of the window, that wait for others, that leave without a start, the ways in
+    /// which they ended, and run times that are guesses. `places` are their places among the jobs of the site.
     pub fn find_circumstances(&self, workload: &Workload, places: &[u32]) -> Circumstances {
         let mut circumstances = Circumstances::default();
         let from = self.time_of(self.manifest.window.from);
@@ -230,6 +230,7 @@ impl Site {
             }
         }
         circumstances.withdrawn.sort_shared_by_key(|withdrawal| (withdrawal.at, withdrawal.job));
+        circumstances.after = self.find_dependencies(places);
         circumstances
     }
 

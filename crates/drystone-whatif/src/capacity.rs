@@ -3,7 +3,7 @@
 use super::change::SiteChange;
 use super::change_values::{Closure, NodeAmount, format_length};
 use super::conf_text::ConfText;
-use super::node_times::{NOTICE, PoolPlace, outage_processors, places_of, within_the_log};
+use super::node_times::{NOTICE, PoolPlace, outage_processors, places_of, reduce_partitions, within_the_log};
 use super::places::{Renumbering, recompute_totals, size_of};
 use super::premises::{ApplyError, PartitionPremises, PoolPremises};
 use super::state::{Applied, JobDraft, LeftOutJobs, needs_slurm, node_hours};
@@ -37,7 +37,12 @@ pub(super) fn change_nodes(
             node_count.ok_or_else(|| ApplyError::new(change, format!("slurm.conf has no partition `{name}`")))?
         }
         (Some(conf), None) => ConfText::from_text(conf).parse_conf().map_err(wrong)?.nodes.len() as u32,
-        (None, _) => pool.node_count(),
+        (None, Some(name)) => {
+            let layout = pool.layout.as_deref().and_then(|text| ConfText::from_text(text).parse_conf().ok());
+            let own = layout.as_ref().and_then(|conf| size_of(conf, name));
+            own.map_or_else(|| pool.node_count(), |(_, nodes)| nodes)
+        }
+        (None, None) => pool.node_count(),
     };
     let target_count = amount.apply_to(now).filter(|&count| count > 0);
     let target_count = target_count.ok_or_else(|| {
@@ -358,6 +363,9 @@ pub(super) fn close_nodes(
     };
     let mut closed_procs = 0_u32;
     for (at, ranges) in pools {
+        if let (Some(ranges), None) = (&ranges, closure.nodes) {
+            reduce_partitions(state, change, (at, ranges), (begin, Some(end)))?;
+        }
         let pool = &mut state.premises.pools[at];
         let free = pool.procs - most_out(&pool.outages, begin, end).min(pool.procs);
         let which = match (ranges, closure.nodes) {

@@ -3,12 +3,13 @@
 use super::change::SiteChange;
 use super::change_values::NodesFrom;
 use super::conf_text::{ConfText, processors_of};
+use super::places::own_partition;
 use super::premises::{ApplyError, PoolPremises, Premises};
 use super::state::Applied;
 use super::words::count_things;
-use drystone::model::{Outage, ProcSet, Procs, Span, Time, Which};
+use drystone::model::{Outage, ProcSet, Procs, ResourceId, Span, SupplyStep, Time, Which};
 use drystone_slurm::conf::expand_hostlist;
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::ops::Range;
 
 /// Time between the announcement of a closure and its beginning.
@@ -21,7 +22,7 @@ pub(super) type PoolPlace = (usize, Option<Vec<Range<u32>>>);
 pub(super) fn places_of(premises: &Premises, change: &SiteChange, name: &str) -> Result<Vec<PoolPlace>, ApplyError> {
     let unknown = match premises.find_place(change, name) {
         Ok((at, true)) => {
-            let conf = premises.pools[at].conf.as_deref();
+            let conf = premises.pools[at].described_nodes();
             return Ok(vec![(at, conf.and_then(|conf| processors_of(conf, name)))]);
         }
         Ok((at, false)) => return Ok(vec![(at, None)]),
@@ -32,7 +33,7 @@ pub(super) fn places_of(premises: &Premises, change: &SiteChange, name: &str) ->
     let requested_names = missing.clone();
     let mut places = Vec::new();
     for (at, pool) in premises.pools.iter().enumerate() {
-        let Some(conf) = pool.conf.as_deref().and_then(|text| ConfText::from_text(text).parse_conf().ok()) else {
+        let Some(conf) = pool.described_nodes().and_then(|text| ConfText::from_text(text).parse_conf().ok()) else {
             continue;
         };
         let (mut first, mut ranges) = (0, Vec::new());
@@ -48,7 +49,10 @@ pub(super) fn places_of(premises: &Premises, change: &SiteChange, name: &str) ->
         }
     }
     match missing.first() {
-        _ if places.is_empty() && premises.pools.iter().all(|pool| pool.conf.is_none()) && name.contains('[') => {
+        _ if places.is_empty()
+            && premises.pools.iter().all(|pool| pool.described_nodes().is_none())
+            && name.contains('[') =>
+        {
             Err(ApplyError::new(change, "nodes have names only where there is a slurm.conf; name a partition or pool"))
         }
         _ if places.is_empty() => Err(unknown),
@@ -81,9 +85,11 @@ pub(super) fn drain_nodes(
     let begin = moment_of(state, change, &nodes.begin, clock)?;
     let mut count = 0.0;
     for (at, ranges) in places {
+        let whole_pool = std::iter::once(0..state.premises.pools[at].procs);
+        let ranges = ranges.unwrap_or_else(|| whole_pool.collect());
+        reduce_partitions(state, change, (at, &ranges), (begin, None))?;
         let pool = &mut state.premises.pools[at];
-        let whole_pool = || std::iter::once(0..pool.procs).collect();
-        let which = outage_processors(pool, &ranges.unwrap_or_else(whole_pool), (begin, Time::MAX));
+        let which = outage_processors(pool, &ranges, (begin, Time::MAX));
         let outage = Outage::new_drain(which, begin, None);
         if outage.procs() > 0 {
             count += f64::from(outage.procs()) / pool.per_node.max(1.0);
@@ -93,6 +99,44 @@ pub(super) fn drain_nodes(
     let (of, begin) = (&nodes.of, &nodes.begin);
     let drain = count_things(count.round() as u64, &format!("node of {of} drains"), &format!("nodes of {of} drain"));
     state.add_note(format!("{drain} from {begin} on: running jobs end there, and no more start"));
+    Ok(())
+}
+
+/// Takes processors that are out from the totals of their partitions, where jobs are counted in
+/// these.
+pub(super) fn reduce_partitions(
+    applied: &mut Applied,
+    change: &SiteChange,
+    (at, ranges): (usize, &[Range<u32>]),
+    (begin, end): (Time, Option<Time>),
+) -> Result<(), ApplyError> {
+    let pool = &applied.premises.pools[at];
+    let Some(layout) = pool.layout.as_deref().filter(|_| pool.conf.is_none()) else { return Ok(()) };
+    let Some(table) = applied.table.clone().filter(|table| table.has_resources()) else { return Ok(()) };
+    let during = |time: Time| begin <= time && end.is_none_or(|end| time < end);
+    let mut steps: BTreeMap<(ResourceId, Time), SupplyStep> =
+        table.supply_steps().iter().map(|step| ((step.resource, step.from), *step)).collect();
+    for (resource, id) in table.resources().iter().zip((0..).map(ResourceId)) {
+        let Some(partition) = own_partition(pool, &resource.name) else { continue };
+        let own_ranges = processors_of(layout, partition).unwrap_or_default();
+        let shared =
+            |one: &Range<u32>, other: &Range<u32>| one.end.min(other.end).saturating_sub(one.start.max(other.start));
+        let overlap: u32 = own_ranges.iter().flat_map(|own| ranges.iter().map(move |range| shared(own, range))).sum();
+        if overlap == 0 {
+            continue;
+        }
+        let mut amounts = vec![(begin, table.supply_at(id, begin).saturating_sub(overlap.into()))];
+        for step in table.supply_steps().iter().filter(|step| step.resource == id && during(step.from)) {
+            amounts.push((step.from, step.amount.saturating_sub(overlap.into())));
+        }
+        amounts.extend(end.map(|end| (end, table.supply_at(id, end))));
+        for (from, amount) in amounts {
+            steps.insert((id, from), SupplyStep { resource: id, from, amount, announced: None });
+        }
+    }
+    let steps: Vec<SupplyStep> = steps.into_values().collect();
+    let new = table.with_supply(&steps).map_err(|error| ApplyError::new(change, error.to_string()))?;
+    applied.set_supply(new);
     Ok(())
 }
 

@@ -85,6 +85,17 @@ impl Renumbering {
     }
 }
 
+/// Returns the partition of a pool whose processors a resource counts.
+pub(super) fn own_partition<'a>(pool: &'a PoolPremises, resource: &str) -> Option<&'a str> {
+    let own_name = match resource.split_once('/') {
+        None => resource,
+        Some((head, rest)) => Some(rest).filter(|_| head.ends_with(&format!(".{}", plain_name(&pool.name))))?,
+    };
+    let counted = own_name.strip_prefix("partition:")?;
+    let mut names = pool.partitions.iter().map(|partition| partition.name.as_str());
+    names.find(|name| plain_name(name) == counted)
+}
+
 /// A name as resources have it.
 fn plain_name(name: &str) -> String {
     name.chars().map(|c| if c.is_alphanumeric() || "_-.".contains(c) { c } else { '-' }).collect()

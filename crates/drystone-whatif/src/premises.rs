@@ -32,6 +32,9 @@ pub struct PoolPremises {
     pub outages: Vec<Outage>,
     /// The text of its `slurm.conf`, where Slurm's own scheduler is simulated.
     pub conf: Option<String>,
+    /// The text of the `slurm.conf` in whose order processors are those of nodes, where another
+    /// policy places jobs on these.
+    pub layout: Option<String>,
     /// Names behind the numbers of its jobs, as Slurm's policy reads them.
     pub names: Option<String>,
 }
@@ -39,6 +42,11 @@ pub struct PoolPremises {
 impl PoolPremises {
     pub fn node_count(&self) -> u32 {
         (f64::from(self.procs) / self.per_node.max(1.0)).round() as u32
+    }
+
+    /// The `slurm.conf` that describes its nodes.
+    pub(super) fn described_nodes(&self) -> Option<&str> {
+        self.conf.as_deref().or(self.layout.as_deref())
     }
 
     pub(super) fn partition_number(&self, name: &str) -> Option<i32> {
@@ -112,6 +120,7 @@ impl Premises {
             partitions,
             outages,
             conf: None,
+            layout: None,
             names: None,
         };
         Premises {

@@ -297,3 +297,91 @@ fn a_job_of_a_small_pool_is_explained() {
     let error = folder.run(&["explain", "site", "--job", "99", "--quiet"]).fails(2);
     assert!(error.contains("99"), "{error}");
 }
+
+/// Ada may run one job at a time, whatever the account may: the limit is hers.
+#[test]
+fn a_limit_of_a_user_is_not_called_the_accounts() {
+    let folder = Folder::new();
+    let jobs = ["ada"; 3].iter().zip(8..).map(|(user, start)| {
+        let reason = if start == 8 { "None" } else { "AssocMaxJobsLimit" };
+        let times = format!(
+            "2026-03-02T08:00:00|2026-03-02T08:00:00|2026-03-02T{start:02}:00:00|2026-03-02T{:02}:00:00",
+            start + 1
+        );
+        format!("{start}|{user}|red|main|normal|{times}|01:00:00|COMPLETED|{reason}|1|4|4|n1\n")
+    });
+    let header = LIMITED.lines().next().expect("a header");
+    folder.write("jobs.psv", format!("{header}\n{}", jobs.collect::<String>()));
+    folder.write("slurm.conf", LIMITED_CONF);
+    for (field, reason) in [("MaxJobs", "AssocMaxJobsLimit"), ("GrpTRES", "AssocGrpCpuLimit")] {
+        let value = if field == "MaxJobs" { "1" } else { "cpu=4" };
+        folder.write(
+            "assoc.txt",
+            format!(
+                "Account|User|ParentName|Share|{field}|Def QOS\nroot|||1||normal\nred||root|1||normal\nred|ada||1|{value}|normal\n"
+            ),
+        );
+        folder.write(
+            "own.psv",
+            std::fs::read_to_string(folder.path("jobs.psv")).expect("read").replace("AssocMaxJobsLimit", reason),
+        );
+        let accounts = ["--accounts", "assoc.txt", "--machine", "slurm.conf"];
+        let import = [&["import", "own.psv", "--timezone", "UTC", "--out", field, "--quiet"][..], &accounts];
+        folder.run(&import.concat()).ok();
+        let waits = folder.run(&["waits", field, "--quiet"]).ok();
+        let waits = waits.split_whitespace().collect::<Vec<_>>().join(" ");
+        assert!(waits.contains(&format!("100% limit {field}={value} of user ada in account red")), "{waits}");
+        assert!(!waits.contains("--account-limit"), "{waits}");
+        let compared = folder.run(&["compare", field, "--policy", "easy", "--policy", "fcfs", "--quiet"]).ok();
+        let words = compared.split_whitespace().collect::<Vec<_>>().join(" ");
+        assert!(words.contains("a limit of the user ada in the account red"), "{compared}");
+    }
+}
+
+/// Node n1 is of the partition p, and n2, twice as large, of q. Job 2 waits for job 1 on n2 when q
+/// drains at five, and no other node has its eight processors; job 4 comes later.
+#[test]
+fn jobs_that_a_drain_leaves_no_node_never_run() {
+    let row = |id: u32, part: &str, cpus: u32, [submit, start, end]: [&str; 3]| {
+        let at = |time: &str| format!("2026-01-0{time}:00:00");
+        format!(
+            "{id}|u|a|{part}|normal|{0}|{0}|{1}|{2}|10:00:00|COMPLETED|None|1|{cpus}|{cpus}|{3}\n",
+            at(submit),
+            at(start),
+            at(end),
+            if part == "p" { "n1" } else { "n2" }
+        )
+    };
+    let rows = [
+        row(1, "q", 8, ["1T00", "1T00", "1T10"]),
+        row(2, "q", 8, ["1T01", "1T10", "1T11"]),
+        row(3, "p", 4, ["1T02", "1T02", "1T03"]),
+        row(4, "q", 4, ["1T12", "1T12", "1T13"]),
+        row(5, "p", 4, ["1T20", "1T20", "1T21"]),
+    ];
+    let header = LIMITED.lines().next().expect("a header");
+    let folder = Folder::with("jobs.psv", format!("{header}\n{}", rows.concat()));
+    folder.write(
+        "slurm.conf",
+        "ClusterName=c\nSelectType=select/cons_tres\nSelectTypeParameters=CR_CPU\nNodeName=n1 CPUs=4\nNodeName=n2 CPUs=8\n\
+         PartitionName=p Nodes=n1 Default=YES MaxTime=1-0\nPartitionName=q Nodes=n2 MaxTime=1-0\n\
+         PartitionName=all Nodes=n[1-2] MaxTime=1-0\n",
+    );
+    folder
+        .run(&["import", "jobs.psv", "--machine", "slurm.conf", "--timezone", "UTC", "--out", "site", "--quiet"])
+        .ok();
+    for policy in [&[][..], &["--policy", "easy"]] {
+        for place in ["q", "n[2]"] {
+            let change = format!("drain {place} from 2026-01-01T05:00");
+            let args = [&["whatif", "site", "--change", &change, "--format", "json", "--quiet"][..], policy].concat();
+            let json = folder.run(&args).json();
+            let drained = &json["alternatives"][0];
+            assert_eq!(drained["refused"], 2, "{policy:?} {place}: {drained:#}");
+            let notes = drained["notes"].to_string();
+            assert!(notes.contains(&format!("1 node of {place} drains")), "{policy:?}: {notes}");
+            assert!(notes.contains("(numbers 2") && notes.contains(" 4)"), "{policy:?} {place}: {notes}");
+            // Those that are left wait for Slurm's next pass at most.
+            assert!(drained["after"]["wait_mean"].as_f64().expect("a mean") < 60.0, "{drained:#}");
+        }
+    }
+}

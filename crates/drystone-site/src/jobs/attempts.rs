@@ -2,7 +2,7 @@
 //! changes of size, numbers used again.
 
 use super::classify::{self, SettledTimes};
-use super::{FoundJob, JobMarks, NOTHING, SiteJobFate, count_rule, rule_example};
+use super::{FoundJob, JobMarks, NOTHING, SiteJobFate, causes, count_rule, rule_example};
 use crate::options::JobChoices;
 use crate::rows::{AccountingRow, AccountingTable, Interner, NONE, RowPart};
 use crate::rules::{ImportRule, RuleTally};
@@ -518,6 +518,22 @@ impl Finder<'_> {
             job.marks.set_mark(JobMarks::CAUSE);
             job.arrive = if job.kind == SiteJobFate::Waiting { NEVER } else { job.end };
             return;
+        }
+        // The moment at which a job that was eligible before was held is not recorded.
+        if !self.choices.arrive_at_submit && causes::is_hold(&self.table.names.text_of(self.table.note_of(row).reason))
+        {
+            match job.kind {
+                SiteJobFate::Ran | SiteJobFate::Running => {
+                    count_rule(self.tally, self.table, ImportRule::HoldOver, row, seconds);
+                }
+                SiteJobFate::Withdrawn if job.end == 0 => {}
+                SiteJobFate::Withdrawn | SiteJobFate::Waiting => {
+                    count_rule(self.tally, self.table, ImportRule::Held, row, seconds);
+                    job.marks.set_mark(JobMarks::CAUSE);
+                    job.arrive = if job.kind == SiteJobFate::Waiting { NEVER } else { job.end };
+                    return;
+                }
+            }
         }
         if job.eligible == 0 && !times.assumed.0 {
             count_rule(self.tally, self.table, ImportRule::NoEligible, row, seconds);

@@ -40,6 +40,15 @@ fn is_cause(reason: &str) -> bool {
     })
 }
 
+/// Reasons of jobs that no scheduler starts before somebody changes them.
+const HOLDS: [&str; 5] =
+    ["JobHeldUser", "JobHeldAdmin", "JobHoldMaxRequeue", "DependencyNeverSatisfied", "ReservationDeleted"];
+
+/// Returns whether a job with this reason is held.
+pub(super) fn is_hold(reason: &str) -> bool {
+    HOLDS.contains(&reason)
+}
+
 /// Notes whose reason is one of them, by their numbers.
 pub(crate) fn find_cause_notes(table: &AccountingTable) -> Vec<bool> {
     let reasons: Vec<Symbol> = table.notes.items().iter().map(|note| note.reason).collect();

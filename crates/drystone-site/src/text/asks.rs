@@ -29,8 +29,8 @@ pub(crate) struct AskColumns<'a> {
 
 /// `mem=4096n` or `mem=4096c` (kilobytes for each node or processor), `mem=all`,
 /// `gres/gpu:a100=4` (in all), `gres/gpu=2n` (for each node), `license/sim=1`, `on=n1`,
-/// `without=n2`, `partitions=long,short`. A total of memory is a number of its own and not repeated
-/// here.
+/// `without=n2`, `partitions=long,short`, `depends=afterok:3`. A total of memory is a number of its
+/// own and not repeated here.
 pub(crate) fn format_asks(of: AskColumns<'_>) -> Vec<u8> {
     let mut words: Vec<Vec<u8>> = Vec::new();
     let tres = if of.tres.is_empty() { of.held } else { of.tres };
@@ -74,14 +74,22 @@ pub(crate) fn format_asks(of: AskColumns<'_>) -> Vec<u8> {
 }
 
 /// Returns the demands for nodes that the command of a job with this name has, and its partitions
-/// where these are several: those of the record while it waits, else those of the command.
+/// where these are several: those of the record while it waits, else those of the command. The
+/// jobs that it waits for come last.
 fn find_named_places(command: &[u8], name: &[u8], partition: &[u8]) -> impl Iterator<Item = Vec<u8>> + use<> {
     let [line, name, partition] = [command, name, partition].map(String::from_utf8_lossy);
     let options = SubmitOptions::read_options(&line, &name);
     let word = |name: &str, list| SubmitOptions::read_list(list).map(|list| format!("{name}={list}").into_bytes());
     let is_list = |list: &&str| list.split(',').filter(|name| !name.is_empty()).count() > 1;
     let partitions = Some(&*partition).filter(is_list).or(options.partitions.filter(is_list));
-    [word("on", options.only), word("without", options.excluded), word("partitions", partitions)].into_iter().flatten()
+    [
+        word("on", options.only),
+        word("without", options.excluded),
+        word("partitions", partitions),
+        word("depends", options.dependencies),
+    ]
+    .into_iter()
+    .flatten()
 }
 
 /// The number by which Slurm knows `gpu`, its letters as bytes: some old versions print it.
@@ -143,6 +151,8 @@ mod tests {
         assert_eq!(text_of("sbatch -p p job.sh"), "gres/gpu=1");
         assert_eq!(text_of("sbatch -pp,q -x n1 job.sh"), "gres/gpu=1 without=n1 partitions=p,q");
         assert_eq!(text_of("sbatch --partition=q,p job.sh"), "gres/gpu=1 partitions=q,p");
+        assert_eq!(text_of("sbatch -d afterok:3 -w n1 job.sh"), "gres/gpu=1 on=n1 depends=afterok:3");
+        assert_eq!(text_of("sbatch --dependency=singleton job.sh"), "gres/gpu=1 depends=singleton");
     }
 
     #[test]

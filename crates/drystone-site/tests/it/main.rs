@@ -3,6 +3,7 @@
 mod bad;
 mod checks;
 mod common;
+mod dependencies;
 mod every_policy;
 mod folder;
 mod generated;

@@ -229,6 +229,18 @@ fn accounts_of_the_site_limit_its_jobs() {
     assert!(waits(&without, &folder).values().all(|&wait| wait < 60));
 }
 
+/// Two of three jobs are of a partition that the description lacks.
+#[test]
+fn partitions_that_the_machine_lacks_are_named() {
+    let rows = [("main", 1), ("gone", 2), ("gone", 3)].map(|(part, id)| row(id, part, i64::from(id), (1, 2), "1G", ""));
+    let (_, strange) = site(GPUS, &rows.concat(), |_, _| {});
+    let sentence = "2 jobs are of the partition gone, which --machine lacks: they may have any nodes";
+    let warnings = &strange.manifest.warnings;
+    assert_eq!(warnings.iter().filter(|warning| warning.starts_with(sentence)).count(), 1, "{warnings:?}");
+    let (_, known) = site(GPUS, &rows[0], |_, _| {});
+    assert!(known.manifest.warnings.iter().all(|warning| !warning.contains("lacks")), "{:?}", known.manifest.warnings);
+}
+
 /// A node that was down is out as a whole: of two jobs of a node each, the second waits for the
 /// first, though as many processors are in service as both need.
 #[test]

@@ -227,3 +227,30 @@ fn reporting_of_grid_engine_has_its_accounting() {
     assert_eq!((facts(&site), site.manifest.bad_rows, rule(&site, "record").0), (facts(&plain), 0, 2));
     assert_eq!(site.len(), 1);
 }
+
+/// Job 9001 was eligible before its user held it, and was cancelled two days later; 9002 still
+/// waits so. 9003 ran in the end: when it was released is not recorded.
+#[test]
+fn a_job_that_was_held_never_stood_in_the_queue_after() {
+    let with_reason = |row: String, reason: &str| row.trim_end().to_string() + "|" + reason + "\n";
+    let text: String = steady(20)
+        .lines()
+        .enumerate()
+        .map(|(at, line)| with_reason(line.to_string(), if at == 0 { "Reason" } else { "None" }))
+        .collect();
+    let [submit, start, end] = [5, 6, 7].map(|days| (BEGIN + days * DAY).to_string());
+    let cancelled = || row(9_001, [&submit, &submit, "Unknown", &end], "CANCELLED by 7");
+    let waits = || row(9_002, [&submit, &submit, "Unknown", "Unknown"], "PENDING");
+    let ran = || row(9_003, [&submit, &submit, &start, &end], "COMPLETED");
+    for reason in ["JobHeldUser", "JobHeldAdmin", "DependencyNeverSatisfied", "Priority"] {
+        let is_held = reason != "Priority";
+        let rows = [cancelled(), waits(), ran()].map(|row| with_reason(row, reason)).concat();
+        let site = of_text(text.clone() + &rows, &utc());
+        let arrival = |name: &str| site.jobs().find(|job| job.display_name() == name).map(|job| job.arrive);
+        assert_eq!(arrival("9001"), Some(BEGIN + if is_held { 7 } else { 5 } * DAY), "{reason}");
+        assert_eq!(arrival("9002").is_some(), !is_held, "{reason}");
+        assert_eq!(arrival("9003"), Some(BEGIN + 5 * DAY), "{reason}");
+        let counts = (rule(&site, "held").1, rule(&site, "hold-over").1);
+        assert_eq!(counts, if is_held { (2, 1) } else { (0, 0) }, "{reason}");
+    }
+}

@@ -390,7 +390,7 @@ impl<'a> JobLimitMaker<'a> {
         let limit = match self.places.get(&key) {
             Some(&limit) => limit,
             None => {
-                let (of, family) = self.limit_holder(scope);
+                let (of, family) = self.limit_holder(scope, what);
                 let reason = what.reason_word(scope, &self.names).to_string();
                 let limit = self.limits.add_limit(JobLimit { reason, of, family, most });
                 if what.timed_resource().is_some() {
@@ -417,7 +417,7 @@ impl<'a> JobLimitMaker<'a> {
     }
 
     /// Returns the holder of a limit, and what all limits of its kind are called.
-    fn limit_holder(&self, scope: &LimitScope) -> (String, String) {
+    fn limit_holder(&self, scope: &LimitScope, what: LimitAmount) -> (String, String) {
         let qos = |qos: usize| format!("the QOS {}", self.accounts.qos[qos].name);
         let assoc = |assoc: usize| {
             let assoc = &self.accounts.assocs[assoc];
@@ -432,7 +432,18 @@ impl<'a> JobLimitMaker<'a> {
             LimitScope::QosAccount(at, account) => (format!("{} for the account {account}", qos(*at)), qos(*at)),
             LimitScope::Assoc(at) => (assoc(*at), assoc(*at)),
             LimitScope::Own(at) => {
-                (assoc(*at), format!("associations of the account {}", self.accounts.assocs[*at].account))
+                // Of several associations that inherit one limit, the verdict is one.
+                let is_own = |at: &usize| match (what, &self.accounts.assocs[*at].limits) {
+                    (LimitAmount::Submitted, limits) => limits.max_submit.is_some(),
+                    (_, limits) => limits.max_jobs.is_some(),
+                };
+                let chain = std::iter::successors(Some(*at), |&at| self.accounts.assocs[at].parent);
+                let holder = chain.into_iter().find(is_own).unwrap_or(*at);
+                let family = match self.accounts.assocs[holder].user.as_str() {
+                    "" => format!("associations of the account {}", self.accounts.assocs[holder].account),
+                    _ => assoc(holder),
+                };
+                (assoc(*at), family)
             }
         }
     }

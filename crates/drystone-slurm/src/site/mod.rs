@@ -38,7 +38,7 @@ const DYING: i64 = 100;
 const REQUEUE_DELAY: i64 = 121;
 /// Seconds of a machine on which nothing runs, before jobs that wait for nodes that are out get
 /// others.
-const STANDSTILL: i64 = 7 * 86_400;
+pub const STANDSTILL: i64 = 7 * 86_400;
 /// Seconds between two looks at limits.
 const CHECK: i64 = 30;
 

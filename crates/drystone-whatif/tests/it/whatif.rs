@@ -28,6 +28,7 @@ fn premises(procs: u32, jobs: &[(i64, i64, u32, i64, i32)]) -> Premises {
         partitions: vec![PartitionPremises { name: String::new(), number: -1, own: -1 }],
         outages: Vec::new(),
         conf: None,
+        layout: None,
         names: None,
     };
     Premises {

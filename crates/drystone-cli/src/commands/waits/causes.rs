@@ -76,6 +76,9 @@ pub(crate) fn cause_words(cause: &WaitCause) -> String {
     let beside = |words: &str| format!("{words} ({reason})");
     match cause.kind {
         WaitCauseKind::QosLimit => holder("QOS"),
+        WaitCauseKind::AssocLimit if !cause.of_user.is_empty() => {
+            holder("account").replacen(&format!("account {of}"), &format!("user {} in account {of}", cause.of_user), 1)
+        }
         WaitCauseKind::AssocLimit => holder("account"),
         WaitCauseKind::Partition => format!("partition {of} ({reason})"),
         WaitCauseKind::NoRoom => "no room (too little is free)".to_string(),
@@ -207,7 +210,7 @@ fn command_for(cause: &WaitCause, site: &Site, path: &str) -> StepCommand {
 
 /// Returns whether the account of a cause has limits of its own, beside those of its users.
 fn is_of_account(cause: &WaitCause, site: &Site) -> bool {
-    let accounts = site.accounts();
+    let accounts = site.accounts().filter(|_| cause.of_user.is_empty());
     let own = accounts
         .as_ref()
         .and_then(|site_accounts| Some(&site_accounts.assocs[site_accounts.find_assoc(&cause.of, "")?].limits));

@@ -306,6 +306,7 @@ fn build_premises(
                         .collect(),
                     outages: share.map_or_else(|| outages.list().to_vec(), |share| share.outages.clone()),
                     conf: None,
+                    layout: site.site.nodes_conf(pool),
                     names: own_names.map(std::fs::read_to_string).transpose().map_err(|error| {
                         CommandFailure::usage_error(format_args!(
                             "{}: cannot be read: {error}",

@@ -8,11 +8,12 @@ use crate::progress::WorkProgress;
 use drystone::engine::{Observer, SimulationError};
 use drystone::experiment::{Experiment, ExperimentError, PoolDivision, PoolShare};
 use drystone::metrics::{JobRow, JobSelection, MetricsConfig};
-use drystone::model::{JobId, Machine, Outages, Time, Workload};
+use drystone::model::{JobId, Machine, Outages, Span, Time, Workload};
 use drystone::policy::{PolicySpec, StartReason};
 use drystone_advise::Periods;
 use drystone_advise::quote_value;
-use drystone_whatif::{Applied, ChangeList, PoolPremises};
+use drystone_slurm::site::STANDSTILL;
+use drystone_whatif::{Applied, ChangeList, PoolPremises, SiteChange};
 use serde::Serialize;
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::PathBuf;
@@ -303,6 +304,12 @@ impl WhatIfInputs<'_> {
             let mut started_jobs = Started(vec![false; applied_changes.premises.workload.len()]);
             match self.simulate_premises(ready, applied_changes, &mut started_jobs, &|jobs| progress.add_done(jobs)) {
                 Ok(Some((rows, utilisation))) => {
+                    let never = self.find_given_others(ready, applied_changes, &rows)?;
+                    if !never.is_empty() {
+                        let reduced = applied_changes.without_jobs(&never, ready.changes);
+                        repair = Some(reduced.map_err(CommandFailure::caused_by)?);
+                        continue;
+                    }
                     let mut ran = ScenarioRun { utilisation, ..find_fates(applied_changes, before, &rows) };
                     ran.repaired = repair;
                     return Ok(Some(ran));
@@ -347,8 +354,24 @@ impl WhatIfInputs<'_> {
         }))
     }
 
-    /// Finds the jobs that never start, each simulated alone on the empty machine. Equal jobs are
-    /// tried once.
+    /// Finds the jobs that can never start on nodes that are left after a drain: Slurm's model gives
+    /// them other nodes, once nothing has run for a week.
+    fn find_given_others(
+        &self,
+        ready: &ReadyScenario<'_>,
+        applied: &Applied,
+        rows: &[JobRow],
+    ) -> Result<BTreeSet<JobId>, CommandFailure> {
+        let drains = ready.changes.0.iter().any(|change| matches!(change, SiteChange::Drain(_)));
+        let mut in_time = Started(vec![true; applied.premises.workload.len()]);
+        for row in rows.iter().filter(|row| drains && row.wait() >= Span(STANDSTILL)) {
+            in_time.0[row.id.index()] = false;
+        }
+        self.find_never_starting(ready, applied, &in_time)
+    }
+
+    /// Finds the jobs that never start, each simulated alone on the empty machine as it is after
+    /// the last change of its capacity. Equal jobs are tried once.
     fn find_never_starting(
         &self,
         ready: &ReadyScenario<'_>,
@@ -356,6 +379,7 @@ impl WhatIfInputs<'_> {
         starts: &Started,
     ) -> Result<BTreeSet<JobId>, CommandFailure> {
         let workload = &changed_site.premises.workload;
+        let settled = last_change(changed_site);
         let mut cache = BTreeMap::new();
         let mut never = BTreeSet::new();
         for (at, (job, truth)) in workload.jobs().iter().zip(workload.truth()).enumerate() {
@@ -366,10 +390,12 @@ impl WhatIfInputs<'_> {
             let runs = match cache.get(&kind) {
                 Some(&runs) => runs,
                 None => {
+                    let mut late_job = job.clone();
+                    late_job.submit = job.submit.max(settled);
                     let alone = Workload::with_resources(
                         workload.machine(),
                         workload.resources().cloned(),
-                        vec![job.clone()],
+                        vec![late_job],
                         vec![truth.clone()],
                         workload.provenance.clone(),
                     );
@@ -377,7 +403,10 @@ impl WhatIfInputs<'_> {
                     let mut site_copy = changed_site.clone();
                     site_copy.premises.workload = alone;
                     let runs = match self.simulate_premises(ready, &site_copy, &mut Started(vec![false]), &|_| {}) {
-                        Ok(_) => true,
+                        Ok(alone) => {
+                            let rows = alone.map(|(rows, _)| rows).unwrap_or_default();
+                            rows.iter().all(|row| row.wait() < Span(STANDSTILL))
+                        }
                         Err(error) if waits_for_ever(&error) => false,
                         Err(error) => return Err(CommandFailure::experiment_error(&self.baseline.name, error)),
                     };
@@ -391,6 +420,15 @@ impl WhatIfInputs<'_> {
         }
         Ok(never)
     }
+}
+
+/// Returns the time from which on there are as many processors and resources as in the end.
+fn last_change(applied: &Applied) -> Time {
+    let premises = &applied.premises;
+    let outages = premises.pools.iter().flat_map(|pool| &pool.outages);
+    let of_outages = outages.flat_map(|outage| [Some(outage.begin), outage.end]).flatten();
+    let steps = premises.workload.resources().map_or(&[][..], |table| table.supply_steps());
+    of_outages.chain(steps.iter().map(|step| step.from)).max().unwrap_or(Time::MIN)
 }
 
 /// Jobs that have started.

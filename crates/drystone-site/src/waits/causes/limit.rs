@@ -12,6 +12,23 @@ pub(super) struct KnownLimits {
     partitions: BTreeMap<String, String>,
 }
 
+/// A limit, and its holder.
+#[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Debug, Default)]
+pub(super) struct HeldLimit {
+    /// A QOS, an account or a partition.
+    pub(super) of: String,
+    /// The user of an association with a limit of its own.
+    pub(super) user: String,
+    /// As `sacctmgr` writes it; empty where it is not known.
+    pub(super) limit: String,
+}
+
+impl HeldLimit {
+    fn new(of: impl Into<String>, limit: impl Into<String>) -> HeldLimit {
+        HeldLimit { of: of.into(), user: String::new(), limit: limit.into() }
+    }
+}
+
 /// Jobs that a limit counts together.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 enum LimitReach {
@@ -120,21 +137,21 @@ impl KnownLimits {
         }
     }
 
-    /// Returns the holder of the limit that a reason names for a job, and the limit.
-    pub(super) fn find_limit(&self, kind: WaitCauseKind, word: &str, job: &SiteJob<'_>) -> (String, String) {
+    /// Returns the limit that a reason names for a job.
+    pub(super) fn find_limit(&self, kind: WaitCauseKind, word: &str, job: &SiteJob<'_>) -> HeldLimit {
         match kind {
             WaitCauseKind::QosLimit => self.of_qos(word, job),
             WaitCauseKind::AssocLimit => self.of_assoc(word, job),
-            WaitCauseKind::Partition => (job.partition.to_string(), String::new()),
+            WaitCauseKind::Partition => HeldLimit::new(job.partition.as_ref(), ""),
             _ => Default::default(),
         }
     }
 
     /// Limits of the partition's QOS come before those of the job's, unless a flag says otherwise.
-    fn of_qos(&self, word: &str, job: &SiteJob<'_>) -> (String, String) {
+    fn of_qos(&self, word: &str, job: &SiteJob<'_>) -> HeldLimit {
         let own = job.qos.to_string();
         let (Some(accounts), Some((reach, amount))) = (&self.accounts, limit_of(word)) else {
-            return (own, String::new());
+            return HeldLimit::new(own, "");
         };
         let find_qos = |name: &str| accounts.find_qos(name).and_then(|at| accounts.qos.get(at));
         let over = find_qos(&own).is_some_and(|qos| qos.over_partition);
@@ -143,23 +160,23 @@ impl KnownLimits {
         if over {
             order.reverse();
         }
-        let limit = |name: &str| Some((name.to_string(), qos_text(find_qos(name)?, reach, amount)?));
-        order.into_iter().find_map(limit).unwrap_or((own, String::new()))
+        let limit = |name: &str| Some(HeldLimit::new(name, qos_text(find_qos(name)?, reach, amount)?));
+        order.into_iter().find_map(limit).unwrap_or_else(|| HeldLimit::new(own, ""))
     }
 
-    fn of_assoc(&self, word: &str, job: &SiteJob<'_>) -> (String, String) {
+    fn of_assoc(&self, word: &str, job: &SiteJob<'_>) -> HeldLimit {
         let account = job.account.to_string();
         let (Some(accounts), Some((reach, amount))) = (&self.accounts, limit_of(word)) else {
-            return (account, String::new());
+            return HeldLimit::new(account, "");
         };
         let mut next = accounts.find_assoc(&account, &job.user).or_else(|| accounts.find_assoc(&account, ""));
         while let Some(assoc) = next.and_then(|at| accounts.assocs.get(at)) {
             if let Some(text) = shared_text(&assoc.limits, reach, amount) {
-                return (assoc.account.clone(), text);
+                return HeldLimit { of: assoc.account.clone(), user: assoc.user.clone(), limit: text };
             }
             next = assoc.parent;
         }
-        (account, String::new())
+        HeldLimit::new(account, "")
     }
 }
 

@@ -10,7 +10,7 @@ use crate::site::Site;
 use crate::site_job::SiteJob;
 use drystone::model::SharedSort;
 use licence_causes::lacked_licences;
-use limit::KnownLimits;
+use limit::{HeldLimit, KnownLimits};
 use room::FreeOverTime;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
@@ -47,6 +47,9 @@ pub struct WaitCause {
     pub kind: WaitCauseKind,
     /// Holder of the limit: a QOS, an account or a partition; the licence; else empty.
     pub of: String,
+    /// User whose limit it is, of an association of the account in `of`; else empty.
+    #[serde(default)]
+    pub of_user: String,
     /// The limit as `sacctmgr` writes it, `MaxTRESPU=cpu=8`; empty where it is not known.
     pub limit: String,
     /// Slurm's word for it; empty where room is the cause.
@@ -74,8 +77,7 @@ pub struct WaitCause {
 #[derive(Clone, PartialEq, Eq, PartialOrd, Ord)]
 struct CauseKey {
     kind: WaitCauseKind,
-    of: String,
-    limit: String,
+    held: HeldLimit,
     reason: String,
 }
 
@@ -113,10 +115,11 @@ impl CauseSum {
             }
         }
         let pool = self.pools.into_iter().fold((0, -1.0), |most, own| if own.1 > most.1 { own } else { most }).0;
-        let CauseKey { kind, of, limit, reason } = key;
+        let CauseKey { kind, held: HeldLimit { of, user: of_user, limit }, reason } = key;
         WaitCause {
             kind,
             of,
+            of_user,
             limit,
             reason,
             jobs: count as u64,
@@ -188,22 +191,22 @@ pub(super) fn wait_causes(site: &Site, jobs: &[(usize, i64, i64)], has_reasons: 
         let job = site.job_at(at);
         let wait = (end - begin) as f64;
         let word = word_of(&job.reason);
-        let bare = |kind| CauseKey { kind, of: String::new(), limit: String::new(), reason: String::new() };
+        let bare = |kind| CauseKey { kind, held: HeldLimit::default(), reason: String::new() };
         match kind_of(word) {
             Some(kind) => {
-                let (of, limit) = match kind {
-                    WaitCauseKind::Licences => (asked_licences(&job), String::new()),
+                let held = match kind {
+                    WaitCauseKind::Licences => HeldLimit { of: asked_licences(&job), ..HeldLimit::default() },
                     _ => limits.find_limit(kind, word, &job),
                 };
-                let key = CauseKey { kind, of, limit, reason: word.to_string() };
+                let key = CauseKey { kind, held, reason: word.to_string() };
                 sums.entry(key).or_default().add_wait((at, &job), wait, free);
             }
             None => {
                 let mut rest = wait;
                 if let Some(hold) = limit_hold {
                     let kind = kind_of(&hold.reason).unwrap_or(WaitCauseKind::Other);
-                    let (of, limit) = limits.find_limit(kind, &hold.reason, &job);
-                    let key = CauseKey { kind, of, limit, reason: hold.reason };
+                    let held = limits.find_limit(kind, &hold.reason, &job);
+                    let key = CauseKey { kind, held, reason: hold.reason };
                     sums.entry(key).or_default().add_wait((at, &job), hold.seconds, hold.seconds.min(free));
                     rest -= hold.seconds;
                 }
@@ -212,7 +215,11 @@ pub(super) fn wait_causes(site: &Site, jobs: &[(usize, i64, i64)], has_reasons: 
                 if let Some(lack) = licence_lack.filter(|_| by_count > 0.0) {
                     let seconds = lack.seconds.min(by_count);
                     let reason = "Licenses".to_string();
-                    let key = CauseKey { kind: WaitCauseKind::Licences, of: lack.name, limit: String::new(), reason };
+                    let key = CauseKey {
+                        kind: WaitCauseKind::Licences,
+                        held: HeldLimit { of: lack.name, ..HeldLimit::default() },
+                        reason,
+                    };
                     sums.entry(key).or_default().add_wait((at, &job), seconds, seconds);
                     by_count -= seconds;
                 }
