@@ -94,6 +94,10 @@ impl Pending {
             (self.min_nodes, self.max_nodes) = (self.cpus.div_ceil(widest).max(1), u32::MAX);
         }
         let (least, most) = shape.nodes;
+        // A job of one node ran on larger ones, under another configuration: it is let be.
+        if (least, most) == (1, 1) && self.cpus > widest {
+            return;
+        }
         if least > 0 {
             self.min_nodes = least;
             self.max_nodes = self.max_nodes.max(least);
@@ -140,5 +144,23 @@ impl ModelMachine {
             resources.weights.clear();
         }
         Some(machine)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Four nodes of four processors: a job of one node is on one, whole or not; one of more
+    /// processors than a node has may be on several.
+    #[test]
+    fn a_job_of_one_node_is_on_one_where_it_fits() {
+        let machine = ModelMachine::with_equal_nodes(4, 4);
+        for (cpus, exclusive, bounds) in [(4, false, (1, 1)), (4, true, (1, 1)), (16, false, (1, u32::MAX))] {
+            let mut job = Pending::new(1, cpus, 60);
+            job.ask_place(0, &machine, false, true);
+            job.take_shape(&NodeShape { nodes: (1, 1), exclusive, ..NodeShape::default() }, &machine);
+            assert_eq!((job.min_nodes, job.max_nodes), bounds, "{cpus} {exclusive}");
+        }
     }
 }
