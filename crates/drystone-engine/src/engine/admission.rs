@@ -231,7 +231,8 @@ impl Admission {
     /// Returns whether a job may wait for the claim of another that waits itself.
     #[must_use]
     pub fn has_claims(&self) -> bool {
-        !self.waiting.is_empty() && !(self.booked.is_empty() && self.tried.is_empty())
+        let lacks_claims = self.booked.is_empty() && self.tried.is_empty();
+        !self.waiting.is_empty() && !lacks_claims
     }
 
     /// Returns the jobs that claims of waiting jobs alone hold back, in the order of their numbers:

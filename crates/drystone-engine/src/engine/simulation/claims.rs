@@ -58,7 +58,7 @@ impl<S: EventSource> Simulation<S> {
     /// Lets jobs take part in the next pass that claims of waiting jobs alone hold back. Returns
     /// whether there are any.
     fn begin_trials(&mut self, now: Time, observer: &mut impl Observer) -> Result<bool, SimulationError> {
-        if self.session.view().free_processors() <= 0 {
+        if self.session.view().free_processors() == 0 {
             return Ok(false);
         }
         let jobs = self.source.claimed_jobs();
