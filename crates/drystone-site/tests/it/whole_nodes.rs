@@ -1,4 +1,4 @@
-//! Jobs on one node and jobs that have their nodes to themselves, on nodes of several sizes, by hand.
+//! Jobs on one node and jobs of whole nodes, where nodes have several sizes, by hand.
 
 use crate::common::{Folder, imported, utc};
 use crate::named_nodes::{PLACING, assert_starts};

@@ -198,7 +198,7 @@ impl JobNodeNeed {
         self.per_node == 1
     }
 
-    /// Returns whether the sizes of its nodes, not only their number, decide whether they are enough.
+    /// Returns whether some of its nodes together may be too small, so that sizes decide.
     #[inline]
     #[must_use]
     pub fn depends_on_sizes(&self) -> bool {
