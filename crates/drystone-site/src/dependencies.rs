@@ -15,7 +15,7 @@ const WORD: &str = "depends=";
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 struct DependencyList {
     /// Jobs with the task of an array, if one is named.
-    jobs: Vec<NamedJob>,
+    jobs: Vec<AwaitedJob>,
     /// True if one of the jobs is enough.
     any: bool,
     /// True if the job waits for all earlier ones of its name and user.
@@ -23,7 +23,7 @@ struct DependencyList {
 }
 
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-struct NamedJob {
+struct AwaitedJob {
     number: u64,
     task: Option<u32>,
     /// True if each task waits for the task of its own number.
@@ -41,7 +41,7 @@ impl DependencyList {
             match (part.to_ascii_lowercase().as_str(), kind.to_ascii_lowercase().as_str()) {
                 ("singleton", _) => dependencies.singleton = true,
                 (_, kind @ ("afterany" | "afterok" | "afternotok" | "aftercorr")) => {
-                    let named = numbers.split(':').filter_map(|job| NamedJob::read_job(job, kind == "aftercorr"));
+                    let named = numbers.split(':').filter_map(|job| AwaitedJob::read_job(job, kind == "aftercorr"));
                     dependencies.jobs.extend(named);
                 }
                 _ if dependencies.any => return DependencyList::default(),
@@ -53,13 +53,13 @@ impl DependencyList {
     }
 }
 
-impl NamedJob {
-    fn read_job(text: &str, by_task: bool) -> Option<NamedJob> {
+impl AwaitedJob {
+    fn read_job(text: &str, by_task: bool) -> Option<AwaitedJob> {
         let (number, task) = match text.split_once('_') {
             Some((number, task)) => (number, Some(task.parse().ok()?)),
             None => (text, None),
         };
-        Some(NamedJob { number: number.parse().ok()?, task, by_task })
+        Some(AwaitedJob { number: number.parse().ok()?, task, by_task })
     }
 }
 
@@ -212,8 +212,8 @@ mod tests {
 
     #[test]
     fn lists_are_read_as_slurm_writes_them() {
-        let job = |number, task, by_task| NamedJob { number, task, by_task };
-        let list = |jobs: &[NamedJob], any, singleton| DependencyList { jobs: jobs.to_vec(), any, singleton };
+        let job = |number, task, by_task| AwaitedJob { number, task, by_task };
+        let list = |jobs: &[AwaitedJob], any, singleton| DependencyList { jobs: jobs.to_vec(), any, singleton };
         for (text, expected) in [
             ("afterok:3", list(&[job(3, None, false)], false, false)),
             ("3", list(&[job(3, None, false)], false, false)),

@@ -32,8 +32,8 @@ pub struct SiteJob<'a> {
     /// Features that it asked for.
     pub constraints: Cow<'a, str>,
     /// Further demands, parted by blanks: `mem=4194304n` (kilobytes for each node), `mem=1024c`
-    /// (for each processor), `gres/gpu:a100=4` and `license/sim=1` (in all); and `depends=afterok:3`,
-    /// the jobs that it waits for.
+    /// (for each processor), `gres/gpu:a100=4` and `license/sim=1` (in all); and
+    /// `depends=afterok:3`, the jobs that it waits for.
     pub asks: Cow<'a, str>,
     pub submit: i64,
     /// Time of eligibility.

@@ -201,7 +201,8 @@ impl Site {
 
     /// Returns the knowledge of a workload's jobs beyond each by itself: jobs that run and wait at
     /// the beginning of the window, that wait for others, that leave without a start, the ways in
-    /// which they ended, and run times that are guesses. `places` are their places among the jobs of the site.
+    /// which they ended, and run times that are guesses. `places` are their places among the jobs
+    /// of the site.
     pub fn find_circumstances(&self, workload: &Workload, places: &[u32]) -> Circumstances {
         let mut circumstances = Circumstances::default();
         let from = self.time_of(self.manifest.window.from);

@@ -40,7 +40,7 @@ fn is_cause(reason: &str) -> bool {
     })
 }
 
-/// Reasons of jobs that no scheduler starts before somebody changes them.
+/// Reasons of jobs that no scheduler starts before they are changed or released.
 const HOLDS: [&str; 5] =
     ["JobHeldUser", "JobHeldAdmin", "JobHoldMaxRequeue", "DependencyNeverSatisfied", "ReservationDeleted"];
 

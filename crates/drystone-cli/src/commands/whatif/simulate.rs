@@ -354,8 +354,8 @@ impl WhatIfInputs<'_> {
         }))
     }
 
-    /// Finds the jobs that can never start on nodes that are left after a drain: Slurm's model gives
-    /// them other nodes, once nothing has run for a week.
+    /// Finds the jobs that can never start on nodes that are left after a drain: Slurm's model
+    /// gives them other nodes, once nothing has run for a week.
     fn find_given_others(
         &self,
         ready: &ReadyScenario<'_>,

@@ -48,7 +48,7 @@ pub struct WaitCause {
     /// Holder of the limit: a QOS, an account or a partition; the licence; else empty.
     pub of: String,
     /// User whose limit it is, of an association of the account in `of`; else empty.
-    #[serde(default)]
+    #[serde(default, skip_serializing_if = "String::is_empty")]
     pub of_user: String,
     /// The limit as `sacctmgr` writes it, `MaxTRESPU=cpu=8`; empty where it is not known.
     pub limit: String,
