@@ -387,7 +387,7 @@ mod tests {
         let mut notes = Vec::new();
         for i in 0..5_000 {
             let value = i * 37 % 11;
-            notes.push(GaugeNote { at: Time(i), gauge: Gauge::Partition(1), value: value });
+            notes.push(GaugeNote { at: Time(i), gauge: Gauge::Partition(1), value });
             notes.push(GaugeNote { at: Time(i), gauge: Gauge::Partition(2), value: 10 - value });
         }
         let steps = gauge_steps(&notes);

@@ -423,7 +423,6 @@ impl BackfillPass {
         (free, left): (&mut NodeSet, Option<NodeSet>),
         proof: &mut StartProof,
     ) -> JobResult {
-        let SearchKind { unplanned, .. } = kind;
         let mut is_resumed = self.paused.is_some();
         let first_pause = Paused { id: job.id, from: begin, clock: now, first: true };
         let Paused { mut from, mut clock, mut first, .. } = self.paused.take().unwrap_or(first_pause);
@@ -433,8 +432,7 @@ impl BackfillPass {
             let mut likely = None;
             if search.is_exact || (kind.skips && !first) {
                 search.counted = !first;
-                let ends = desk.scratch.running_ends(desk.cluster);
-                let next = self.table.likely_try(&mut search, from, proof, ends);
+                let next = self.table.likely_try(&mut search, from, proof, desk.scratch.running_ends(desk.cluster));
                 self.tried += i64::from(search.counted && first);
                 first = !search.counted;
                 if let Some((later, counts, fails)) = search.first_try.take()
@@ -458,8 +456,7 @@ impl BackfillPass {
                 return JobResult::Verdict(PassVerdict::Reserved);
             };
             if std::mem::take(&mut opening) {
-                let later = next.unwrap_or(0);
-                self.hold_first_try(desk.cluster, desk.params, job, (now, later), (counts, fails));
+                self.hold_first_try(desk.cluster, desk.params, job, (now, next.unwrap_or(0)), (counts, fails));
             }
             if let Some(later) = next.filter(|_| fails) {
                 let until = from.max(clock).saturating_add(limit);
@@ -467,15 +464,14 @@ impl BackfillPass {
             }
             self.tried += i64::from(counts && std::mem::take(&mut first));
             clock = if counts { now } else { clock };
-            let reach = if unplanned { Reach::Now } else { next.map_or(Reach::All, Reach::Until) };
+            let reach = if kind.unplanned { Reach::Now } else { next.map_or(Reach::All, Reach::Until) };
             let ranked_start = likely.and_then(|likely| likely.start);
             let futile = fails && (next.is_some() || !counts);
             let soonest = if futile { None } else { self.find_soonest(desk, job, likely, (now, reach), free) };
             let Some(mut soonest) = soonest else {
                 match next {
                     Some(later) => from = later,
-                    None if unplanned && counts => return JobResult::Verdict(PassVerdict::Unplanned { start: None }),
-                    None => return JobResult::Verdict(PassVerdict::NoRoom),
+                    None => return JobResult::Verdict(PassVerdict::without_start(kind.unplanned && counts)),
                 }
                 continue;
             };
@@ -502,7 +498,7 @@ impl BackfillPass {
                     }
                 }
             }
-            if unplanned && start > now {
+            if kind.unplanned && start > now {
                 return JobResult::Verdict(PassVerdict::Unplanned { start: Some(start) });
             }
             if let Some(later) = next.filter(|&later| start > later) {

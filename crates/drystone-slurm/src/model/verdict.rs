@@ -66,6 +66,14 @@ pub enum PassVerdict {
     Array,
 }
 
+impl PassVerdict {
+    /// Returns the verdict on a job without any start: one that is to have no plan could start
+    /// later.
+    pub(super) fn without_start(is_unplanned: bool) -> PassVerdict {
+        if is_unplanned { PassVerdict::Unplanned { start: None } } else { PassVerdict::NoRoom }
+    }
+}
+
 /// Receives the verdicts of passes on jobs.
 pub trait VerdictObserver {
     /// The pass at `now` seconds says this of job `id`.
