@@ -137,6 +137,54 @@ fn a_window_may_begin_some_days_before_the_end_of_the_records() {
     assert_eq!(until - from, 7 * 86_400, "{window}");
 }
 
+/// Six jobs of a user come at once on twelve nodes of 8 processors. Its limit of 8 lets one run at a
+/// time for two hours, and no reason is recorded: the machine is not out, and the replay with the
+/// limit is right.
+#[test]
+fn a_limit_explains_an_idle_machine() {
+    let mut jobs = String::from(
+        "JobIDRaw|User|Account|Partition|QOS|Submit|Eligible|Start|End|ElapsedRaw|TimelimitRaw|State|Reason|ReqCPUS|AllocCPUS|NNodes|NodeList\n",
+    );
+    let begin = 1_767_225_600_i64;
+    for number in 0..6 {
+        let start = begin + 7_200 * number;
+        let end = start + 7_200;
+        jobs += &format!(
+            "{}|ada|phys|p|normal|{begin}|{begin}|{start}|{end}|7200|120|COMPLETED|None|8|8|1|n1\n",
+            number + 1
+        );
+    }
+    let folder = Folder::with("jobs.psv", &jobs);
+    folder.write("qos.txt", "Name|MaxTRESPU\nnormal|cpu=8\n");
+    folder.write(
+        "slurm.conf",
+        "ClusterName=tiny\nSlurmctldHost=h\nSelectType=select/cons_tres\nSelectTypeParameters=CR_Core\n\
+         AccountingStorageEnforce=limits,qos\nNodeName=n[1-12] CPUs=8 Sockets=1 CoresPerSocket=8 ThreadsPerCore=1\n\
+         PartitionName=p Nodes=ALL Default=YES MaxTime=1440\n",
+    );
+    let args = [
+        "import",
+        "jobs.psv",
+        "--machine",
+        "slurm.conf",
+        "--accounts",
+        "qos.txt",
+        "--timezone",
+        "UTC",
+        "--out",
+        "site",
+    ];
+    folder.run(&args).ok();
+    let faithful = folder.run(&["fidelity", "site", "--policy", "slurm"]).ok();
+    assert!(!faithful.contains("an outage that is not recorded"), "{faithful}");
+    assert!(!faithful.contains("is not a model of this site"), "{faithful}");
+    // Without the limit something else has to explain it.
+    let args = ["import", "jobs.psv", "--machine", "slurm.conf", "--timezone", "UTC", "--out", "unlimited"];
+    folder.run(&args).ok();
+    let doubtful = folder.run(&["fidelity", "unlimited", "--policy", "slurm"]).ok();
+    assert!(doubtful.contains("an outage that is not recorded"), "{doubtful}");
+}
+
 #[test]
 fn short_tables_of_qos_and_xdmods_columns_are_known() {
     let jobs = "JobID|User|Submit|Start|End|State|AllocCPUS|QOS|Partition|TimelimitRaw\n\

@@ -1,11 +1,12 @@
 //! Faults of the records that no policy explains: clocks that differ, and outages that are missing.
 
-use super::case::PoolCase;
+use super::case::{ELSEWHERE, PoolCase};
 use super::errors::WaitPairs;
 use super::stats::sort_values;
 use crate::capacity::Cause;
 use crate::clock::{self, Zone};
 use crate::site::Site;
+use crate::waits::limit_seconds;
 use drystone::statistics::nearest_rank_quantile;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
@@ -71,14 +72,14 @@ enum QuietChange {
 pub(super) fn quiet_times(site: &Site, case: &PoolCase) -> Vec<QuietTime> {
     let window = &site.manifest.window;
     let mut changes: Vec<(i64, QuietChange)> = Vec::new();
-    for job in &case.jobs {
+    for (job, waits_for_limit) in case.jobs.iter().zip(wait_for_limits(site, case)) {
         let units = i64::from(job.units);
         if let Some(start) = job.start {
             let end = start.saturating_add(job.holds);
             changes.extend([(start, QuietChange::Held(units)), (end, QuietChange::Held(-units))]);
         }
         let leaves = job.start.or(job.end).unwrap_or(i64::MAX);
-        if job.modelled && job.simulated && leaves > job.arrive {
+        if job.modelled && job.simulated && leaves > job.arrive && !waits_for_limit {
             changes.push((job.arrive, QuietChange::Waits(job.units, 1)));
             changes.push((leaves, QuietChange::Waits(job.units, -1)));
         }
@@ -92,6 +93,22 @@ pub(super) fn quiet_times(site: &Site, case: &PoolCase) -> Vec<QuietTime> {
     changes.sort_unstable();
     let edges = (window.from, window.until);
     quiet_in(&changes, i64::from(case.units), edges)
+}
+
+/// Returns for each job of a pool whether a limit had no room for it in most of its wait.
+fn wait_for_limits(site: &Site, case: &PoolCase) -> Vec<bool> {
+    let of_pool = case.places.iter().enumerate().filter(|(_, place)| **place != ELSEWHERE);
+    let waits: Vec<(usize, i64, i64)> = of_pool
+        .map(|(at, &place)| {
+            let job = &case.jobs[place as usize];
+            (at, job.arrive, job.start.or(job.end).unwrap_or(site.manifest.window.until))
+        })
+        .collect();
+    let mut for_limits = vec![false; case.jobs.len()];
+    for (&(at, begin, end), seconds) in waits.iter().zip(limit_seconds(site, &waits)) {
+        for_limits[case.places[at] as usize] = end > begin && 2.0 * seconds > (end - begin) as f64;
+    }
+    for_limits
 }
 
 fn quiet_in(changes: &[(i64, QuietChange)], units: i64, (from, until): (i64, i64)) -> Vec<QuietTime> {

@@ -472,8 +472,9 @@ impl PoolFidelity {
         let share = |value: Option<f64>| value.map_or("-".to_string(), |v| format!("{:.0}%", v * 100.0));
         // A policy that is itself a baseline is no better than itself.
         let is_baseline = self.baselines.iter().any(|b| b.is_policy);
-        let loses =
-            !is_baseline && [self.skill.waits, self.skill.jobs, self.skill.hours].iter().flatten().any(|&s| s <= 0.0);
+        let loses = !is_baseline
+            && !self.is_within_noise()
+            && [self.skill.waits, self.skill.jobs, self.skill.hours].iter().flatten().any(|&s| s <= 0.0);
         let within = self.errors.within_ten_minutes;
         // Where hardly any job waits, a model that knows of no queue would pass as well.
         let nothing_waits = self.baselines.iter().find(|b| b.name == NOTHING_WAITS);
@@ -565,6 +566,12 @@ impl PoolFidelity {
                 format!("A baseline is as close to the site as {policy}, or closer, by {}.", lost_measures.join(", "))
             }
         })
+    }
+
+    /// Returns whether waits are off by no more than moved arrivals alone cause: no baseline can be
+    /// told from that.
+    fn is_within_noise(&self) -> bool {
+        self.errors.mean_distance.zip(self.noise.median.mean_distance).is_some_and(|(error, noise)| error <= noise)
     }
 
     fn against_noise(&self) -> Option<String> {

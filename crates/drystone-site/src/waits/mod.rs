@@ -9,6 +9,7 @@ mod efficiency;
 mod pending;
 mod week;
 
+pub(crate) use causes::limit_seconds;
 pub use causes::{WaitCause, WaitCauseKind};
 pub use classes::GroupProperty;
 pub use efficiency::{

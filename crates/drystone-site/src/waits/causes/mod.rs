@@ -237,6 +237,12 @@ pub(super) fn wait_causes(site: &Site, jobs: &[(usize, i64, i64)], has_reasons: 
     causes
 }
 
+/// Returns for each wait, of a job of the site from one time to another, the seconds in which a
+/// limit of its had no room for it beside what ran as recorded.
+pub(crate) fn limit_seconds(site: &Site, waits: &[(usize, i64, i64)]) -> Vec<f64> {
+    limit_causes::held_back(site, waits).into_iter().map(|hold| hold.map_or(0.0, |hold| hold.seconds)).collect()
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
