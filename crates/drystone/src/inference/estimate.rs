@@ -211,11 +211,11 @@ impl Estimate {
     }
 
     /// Returns the number of further weeks like these that would tell a relative change of this
-    /// size from none; 0 where these do. `None` where the basis is no weeks, or
-    /// thousands would not do. The error falls with the root of the number of weeks.
+    /// size from none; 0 where these do. `None` where the basis is no weeks, or ten years of them
+    /// would not do. The error falls with the root of the number of weeks.
     #[must_use]
     pub fn more_weeks(&self, change: f64, confidence: f64) -> Option<usize> {
-        const MOST: usize = 5_000;
+        const MOST: usize = 520;
         let EstimateBasis::Blocks { units, .. } = self.basis else { return None };
         let is_told = |weeks: usize| {
             let freedom = self.freedom.max(freedom_of(weeks.min(MOST_BLOCKS)));

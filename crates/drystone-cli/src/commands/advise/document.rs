@@ -374,10 +374,11 @@ pub(super) fn describe_payers(answer: &AdvisedWay) -> Option<String> {
         let (after, before) = (format_duration(f.after), format_duration(f.before));
         format!("{} {after} instead of {before} ({})", f.name, format_change(f.change))
     };
-    let payer_texts: Vec<String> = answer.figures.iter().filter(pays).map(text).collect();
-    (!payer_texts.is_empty()).then(|| {
-        format!("Longer waits: {}. A guard can bound that, such as --guard 'avgW(>64)<+10%'.", payer_texts.join("; "))
-    })
+    let payers: Vec<&drystone_advise::Figured> = answer.figures.iter().filter(pays).collect();
+    let first = payers.first()?;
+    let payer_texts: Vec<String> = payers.iter().copied().map(text).collect();
+    let guard = format!("{}<+10%", first.figure);
+    Some(format!("Longer waits: {}. A guard can bound that, such as --guard '{guard}'.", payer_texts.join("; ")))
 }
 
 fn trial_table(result: &Advised, row_limit: usize) -> DocumentTable {
