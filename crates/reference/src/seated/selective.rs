@@ -113,12 +113,32 @@ impl SuspensionState<'_> {
         if !job.alone {
             return seat.iter().map(|(node, amounts)| (*node, amounts[0])).collect();
         }
+        if job.apart && job.pieces.len() > 1 {
+            return self.cores_by_size(i, seat);
+        }
         // A seat of whole nodes does not say how many cores are its own.
         let plain = NaivePlacedJob { alone: false, ..job.clone() };
         let mut free: NaiveFloor = vec![vec![0; self.world.floor[0].len()]; self.world.floor.len()];
         seat.iter().for_each(|(node, _)| free[*node] = self.world.floor[*node].clone());
         let seat = place_job(&plain, self.world.floor, &free, self.world.fill).expect("it has these nodes");
         seat.into_iter().map(|(node, amounts)| (node, amounts[0])).collect()
+    }
+
+    /// Cores of a job with whole nodes to itself: the smallest node first, each has an equal part of
+    /// what is left, or all that it has.
+    fn cores_by_size(&self, i: usize, seat: &[(usize, Vec<i64>)]) -> Vec<(usize, i64)> {
+        let mut nodes: Vec<usize> = seat.iter().map(|(node, _)| *node).collect();
+        nodes.sort_by_key(|&node| (self.world.floor[node][0], node));
+        let mut left = count_procs(&self.world.jobs[i]);
+        let mut cores = Vec::new();
+        for (at, &node) in nodes.iter().enumerate() {
+            let nodes_left = (nodes.len() - at) as i64;
+            let count = self.world.floor[node][0].min((left + nodes_left - 1) / nodes_left);
+            left -= count;
+            cores.push((node, count));
+        }
+        cores.sort_unstable();
+        cores
     }
 
     fn start_job(&mut self, i: usize, set: BTreeSet<i64>) {
