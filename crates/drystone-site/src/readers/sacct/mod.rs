@@ -71,30 +71,38 @@ fn read_beginning<R: Read>(
     layout: &TextLayout,
 ) -> Result<Option<(SacctReader, Vec<u8>)>, SiteError> {
     let mut buffer = Vec::new();
+    let mut reader: Option<SacctReader> = None;
+    // A line of units follows a header, in this block or the next.
+    let mut expects_units = false;
     loop {
         let block = match blocks.next(buffer) {
             Ok(Some(block)) => block,
-            Ok(None) => return Ok(None),
+            Ok(None) => return Ok(reader.map(|reader| (reader, Vec::new()))),
             Err(error) => return job.note_broken(error, 0).map(|()| None),
         };
         let mut lines = block.split_lines().filter(|line| !line.bytes.is_empty()).peekable();
-        while let Some(line) = lines.next_if(|line| is_message(line.bytes) || is_remark(line.bytes)) {
-            let rule = if is_remark(line.bytes) { ImportRule::Header } else { ImportRule::Message };
-            job.intake.count_rule(rule, job.place_of(line.number), line.bytes, 0);
-        }
-        if let Some(first) = lines.peek() {
-            let sample = || {
-                let rows = head.whole_rows();
-                TableSample::of_xdmod(&rows).or_else(|| TableSample::of_lines(&rows, layout.delimiter.as_deref()))
-            };
-            let (splitter, is_header) = begin_layout(first.bytes, sample, layout, job)?;
-            let mut reader = SacctReader::new(job.file, splitter);
-            if is_header {
-                reader = reader.with_header(first.bytes, layout);
-                lines.next();
-                if let Some(line) = lines.next_if(|line| reader.layout.is_of_units(line.bytes)) {
-                    job.intake.count_rule(ImportRule::Header, job.place_of(line.number), line.bytes, 0);
+        if reader.is_none() {
+            while let Some(line) = lines.next_if(|line| is_message(line.bytes) || is_remark(line.bytes)) {
+                let rule = if is_remark(line.bytes) { ImportRule::Header } else { ImportRule::Message };
+                job.intake.count_rule(rule, job.place_of(line.number), line.bytes, 0);
+            }
+            if let Some(first) = lines.peek() {
+                let sample = || {
+                    let rows = head.whole_rows();
+                    TableSample::of_xdmod(&rows).or_else(|| TableSample::of_lines(&rows, layout.delimiter.as_deref()))
+                };
+                let (splitter, is_header) = begin_layout(first.bytes, sample, layout, job)?;
+                let new_reader = SacctReader::new(job.file, splitter);
+                expects_units = is_header;
+                reader = Some(if is_header { new_reader.with_header(first.bytes, layout) } else { new_reader });
+                if is_header {
+                    lines.next();
                 }
+            }
+        }
+        if let Some(mut reader) = reader.take_if(|_| !expects_units || lines.peek().is_some()) {
+            if expects_units && let Some(line) = lines.next_if(|line| reader.layout.is_of_units(line.bytes)) {
+                job.intake.count_rule(ImportRule::Header, job.place_of(line.number), line.bytes, 0);
             }
             let cut = reader.take_rows(lines, job.intake)?;
             cut.map_or(Ok(()), |place| job.note_cut(place))?;
