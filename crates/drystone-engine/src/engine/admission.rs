@@ -281,6 +281,13 @@ impl Admission {
         jobs
     }
 
+    /// Ends all trials of a machine's jobs, and returns these jobs.
+    pub fn end_trials(&mut self, is_own: impl Fn(JobId) -> bool) -> Vec<JobId> {
+        let jobs: Vec<JobId> = self.tried.iter().copied().filter(|&job| is_own(job)).collect();
+        jobs.iter().for_each(|job| _ = self.tried.remove(job));
+        jobs
+    }
+
     /// Ends the trial of a job, or lets an admitted job wait for its limit again. Returns whether it
     /// was either.
     pub fn withdraw_admission(&mut self, limits: &JobLimits, job: JobId) -> bool {

@@ -607,6 +607,13 @@ impl EventSource for Happenings<'_> {
         self.hold_for_limits(jobs)
     }
 
+    fn end_trials(&mut self, now: Time) -> Vec<JobId> {
+        let jobs = self.change_admission(now, |admission, _, numbers| {
+            numbers.own_jobs(&admission.end_trials(|job| numbers.is_own(job)))
+        });
+        self.hold_for_limits(jobs)
+    }
+
     fn excess_of_starts(&self, starts: &[JobId]) -> Vec<JobId> {
         let jobs = self.ask_admission(|admission, limits, numbers| {
             let starts: Vec<JobId> = starts.iter().map(|&id| numbers.site_number(self.observed_id(id))).collect();

@@ -97,6 +97,8 @@ struct MachineState {
     now: Time,
     /// Sizes of jobs, where there are any.
     shapes: Option<Box<ShapeMachine>>,
+    /// Jobs that a limit refused at an instant, which is the first of the pair.
+    refused: (Time, BTreeSet<JobId>),
     /// Position within the instant.
     at: SimulationPosition,
 }
@@ -177,6 +179,7 @@ impl<S: EventSource> Simulation<S> {
                 supply_at: 0,
                 now,
                 shapes: None,
+                refused: (Time::MIN, BTreeSet::new()),
                 at: SimulationPosition::Rest,
             },
         };

@@ -192,6 +192,11 @@ pub trait EventSource {
         Vec::new()
     }
 
+    /// Ends all trials. Returns the jobs.
+    fn end_trials(&mut self, _now: Time) -> Vec<JobId> {
+        Vec::new()
+    }
+
     /// Returns the jobs to hold back so that these starts keep all limits.
     fn excess_of_starts(&self, _starts: &[JobId]) -> Vec<JobId> {
         Vec::new()

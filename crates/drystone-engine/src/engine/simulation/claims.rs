@@ -3,7 +3,9 @@
 //! Admitted jobs fit their limits together, so that a pass may start any of them. Where one of them
 //! finds no room on the machine, the jobs that its claim holds back are tried: they wait beside it,
 //! and the policy decides in its own order. Where its starts break a limit, it goes back to its state
-//! before the pass, without the jobs that the first starts leave no room for.
+//! before the pass, without the jobs that the first starts leave no room for. It may then decide
+//! otherwise. So a job that a limit has refused is not tried again at the same instant, and a second
+//! refusal of one job ends all trials.
 
 use super::machine::MachineEffect;
 use super::{Simulation, SimulationError};
@@ -11,6 +13,7 @@ use crate::engine::observer::Observer;
 use crate::engine::source::EventSource;
 use crate::model::{JobId, Time};
 use crate::policy::Action;
+use std::collections::BTreeSet;
 
 impl<S: EventSource> Simulation<S> {
     /// Makes a pass where jobs wait for claims of others that wait themselves, and further passes
@@ -24,6 +27,9 @@ impl<S: EventSource> Simulation<S> {
         now: Time,
         observer: &mut impl Observer,
     ) -> Result<(), SimulationError> {
+        if self.s.refused.0 != now {
+            self.s.refused = (now, BTreeSet::new());
+        }
         for id in self.source.expire_trials(now) {
             self.hold_for_limit(now, id, observer)?;
         }
@@ -61,7 +67,8 @@ impl<S: EventSource> Simulation<S> {
         if self.session.view().free_processors() == 0 {
             return Ok(false);
         }
-        let jobs = self.source.claimed_jobs();
+        let mut jobs = self.source.claimed_jobs();
+        jobs.retain(|id| !self.s.refused.1.contains(id));
         // A policy that cannot go back to an earlier state sees admitted jobs only.
         if jobs.is_empty() || self.session.save_policy().is_none() {
             return Ok(false);
@@ -91,6 +98,15 @@ impl<S: EventSource> Simulation<S> {
                 let problem = format!("comes to a pass that cannot be made again: {error}");
                 SimulationError::Impossible { index: self.session.next_id().0, problem }
             })?;
+            let is_repeated = excess_jobs.iter().any(|id| self.s.refused.1.contains(id));
+            self.s.refused.1.extend(&excess_jobs);
+            if is_repeated {
+                for id in self.source.end_trials(now) {
+                    self.s.refused.1.insert(id);
+                    self.hold_for_limit(now, id, observer)?;
+                }
+                continue;
+            }
             for id in excess_jobs {
                 if self.source.withdraw_admission(now, id) {
                     self.hold_for_limit(now, id, observer)?;

@@ -76,6 +76,7 @@ impl<S: EventSource> Simulation<S> {
             supply_at: supply.as_ref().map_or(0, |supply| supply.begun_count(now)),
             now,
             shapes: None,
+            refused: (Time::MIN, BTreeSet::new()),
             at: super::SimulationPosition::Rest,
         };
         let mut running_starts: Vec<(Time, JobId)> =
