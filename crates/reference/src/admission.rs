@@ -1,4 +1,5 @@
-//! Limits that jobs share, as defined: what runs keeps them, and a job that only waits uses nothing.
+//! Limits that jobs share, as defined: what runs keeps them, and a job that only waits uses
+//! nothing.
 
 /// A job that shares limits, and its run.
 #[derive(Clone, Debug)]

@@ -137,8 +137,8 @@ fn a_window_may_begin_some_days_before_the_end_of_the_records() {
     assert_eq!(until - from, 7 * 86_400, "{window}");
 }
 
-/// Six jobs of a user come at once on twelve nodes of 8 processors. Its limit of 8 lets one run at a
-/// time for two hours, and no reason is recorded: the machine is not out, and the replay with the
+/// Six jobs of a user come at once on twelve nodes of 8 processors. Its limit of 8 lets one run at
+/// a time for two hours, and no reason is recorded: the machine is not out, and the replay with the
 /// limit is right.
 #[test]
 fn a_limit_explains_an_idle_machine() {

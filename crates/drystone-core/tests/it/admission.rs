@@ -173,9 +173,9 @@ fn a_claim_beyond_its_limit_is_refused() {
     assert_eq!(error, "job 1 takes 3 of `QOSGrpCpuLimit`, which lets 2 be taken: it would never start");
 }
 
-/// A user may have 8 of 10 processors. Its job of 8 waits for the machine until 100 and uses nothing
-/// of the limit: its jobs of 4 run meanwhile on what is left, one after the other. While one runs,
-/// the limit has no room for the job of 8; from 82 on it has.
+/// A user may have 8 of 10 processors. Its job of 8 waits for the machine until 100 and uses
+/// nothing of the limit: its jobs of 4 run meanwhile on what is left, one after the other. While
+/// one runs, the limit has no room for the job of 8; from 82 on it has.
 #[test]
 fn a_job_that_waits_for_the_machine_uses_nothing_of_a_limit() {
     let rows = [(0, 6, 100, 100), (1, 8, 50, 50), (2, 4, 50, 50), (3, 4, 30, 30)];
@@ -193,8 +193,8 @@ fn a_job_that_waits_for_the_machine_uses_nothing_of_a_limit() {
 }
 
 /// A job of 8 is planned for 100. At 95 another job of its user starts on the two processors that
-/// the plan leaves: the limit has no room for the job of 8 from then on, and one of 4 takes the rest
-/// at 100. The job of 8 starts when that has ended.
+/// the plan leaves: the limit has no room for the job of 8 from then on, and one of 4 takes the
+/// rest at 100. The job of 8 starts when that has ended.
 #[test]
 fn a_limit_counts_what_runs_at_a_start() {
     let rows = [(0, 6, 100, 100), (1, 8, 50, 50), (4, 4, 200, 200), (95, 2, 30, 30)];

@@ -8,8 +8,8 @@
 //! A job that only waits uses nothing of a limit. Where an admitted job finds no room on the
 //! machine, the jobs that its claim holds back are tried ([`Admission::claimed_jobs`]): they wait
 //! beside it without a claim. Of the starts of a pass the first keep the limits
-//! ([`Admission::excess_of_starts`]), and jobs for which they leave nothing wait for the limit again
-//! ([`Admission::expire_trials`], [`Admission::withdraw_excess`]).
+//! ([`Admission::excess_of_starts`]), and jobs for which they leave nothing wait for the limit
+//! again ([`Admission::expire_trials`], [`Admission::withdraw_excess`]).
 //!
 //! Of a limit on time left a job takes less the longer it runs: those that wait are looked at when
 //! so much has worn off that the smallest of them fits.
@@ -236,8 +236,8 @@ impl Admission {
     }
 
     /// Returns the jobs that claims of waiting jobs alone hold back, in the order of their numbers:
-    /// each of them fits beside the jobs that have started, and none is tried yet. `is_own` is false
-    /// for a job of another machine, whose claim stays.
+    /// each of them fits beside the jobs that have started, and none is tried yet. `is_own` is
+    /// false for a job of another machine, whose claim stays.
     ///
     /// Cost: O(sets + result + admitted jobs that wait).
     #[must_use]
@@ -288,8 +288,8 @@ impl Admission {
         jobs
     }
 
-    /// Ends the trial of a job, or lets an admitted job wait for its limit again. Returns whether it
-    /// was either.
+    /// Ends the trial of a job, or lets an admitted job wait for its limit again. Returns whether
+    /// it was either.
     pub fn withdraw_admission(&mut self, limits: &JobLimits, job: JobId) -> bool {
         if self.tried.remove(&job) {
             return true;

@@ -20,8 +20,8 @@ impl Unknown {
         *self.names.entry(name.to_string()).or_default() += jobs;
     }
 
-    /// A sentence, where there is any; `label` are the names, `file` lacks them, and `so` is what is
-    /// assumed.
+    /// A sentence, where there is any; `label` are the names, `file` lacks them, and `so` is what
+    /// is assumed.
     fn describe_names(self, label: &str, file: &str, so: &str) -> Option<String> {
         let most = self.names.iter().max_by_key(|(name, jobs)| (**jobs, std::cmp::Reverse(name.as_str())))?.0;
         let (are, names) = match (self.jobs, self.names.len()) {

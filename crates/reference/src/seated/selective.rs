@@ -124,8 +124,8 @@ impl SuspensionState<'_> {
         seat.into_iter().map(|(node, amounts)| (node, amounts[0])).collect()
     }
 
-    /// Cores of a job with whole nodes to itself: the smallest node first, each has an equal part of
-    /// what is left, or all that it has.
+    /// Cores of a job with whole nodes to itself: the smallest node first, each has an equal part
+    /// of what is left, or all that it has.
     fn cores_by_size(&self, i: usize, seat: &[(usize, Vec<i64>)]) -> Vec<(usize, i64)> {
         let mut nodes: Vec<usize> = seat.iter().map(|(node, _)| *node).collect();
         nodes.sort_by_key(|&node| (self.world.floor[node][0], node));

@@ -2,10 +2,10 @@
 //!
 //! Admitted jobs fit their limits together, so that a pass may start any of them. Where one of them
 //! finds no room on the machine, the jobs that its claim holds back are tried: they wait beside it,
-//! and the policy decides in its own order. Where its starts break a limit, it goes back to its state
-//! before the pass, without the jobs that the first starts leave no room for. It may then decide
-//! otherwise. So a job that a limit has refused is not tried again at the same instant, and a second
-//! refusal of one job ends all trials.
+//! and the policy decides in its own order. Where its starts break a limit, it goes back to its
+//! state before the pass, without the jobs that the first starts leave no room for. It may then
+//! decide otherwise. So a job that a limit has refused is not tried again at the same instant, and
+//! a second refusal of one job ends all trials.
 
 use super::machine::MachineEffect;
 use super::{Simulation, SimulationError};
