@@ -74,13 +74,13 @@ pub(crate) fn hold(bytes: &[u8]) {
 pub(crate) fn survives(files: &[&[u8]], options: &ImportOptions) {
     let partial = ImportOptions { partial: true, ..options.clone() };
     let outcome = imported(files, &partial, usize::MAX);
-    let said = words(&outcome);
-    assert!(!said.is_empty(), "an error says nothing");
-    assert_eq!(said, words(&imported(files, &partial, 7)), "the size of reads matters");
+    let text = words(&outcome);
+    assert!(!text.is_empty(), "an error says nothing");
+    assert_eq!(text, words(&imported(files, &partial, 7)), "the size of reads matters");
     for (threads, block) in [(1, 16), (2, 48), (3, 1)] {
         let options = ImportOptions { effort: ImportEffort { threads, block }, ..partial.clone() };
         assert_eq!(
-            said,
+            text,
             words(&imported(files, &options, usize::MAX)),
             "{threads} threads with blocks of {block} differ"
         );
@@ -140,12 +140,12 @@ fn sound(site: Site) {
         assert!(usize::from(job.pool) < manifest.pools.len(), "{job:?}");
     }
     for pool in 0..manifest.pools.len() as u16 {
-        let found = match site.pool_workload(pool) {
-            Ok(found) => found,
+        let part = match site.pool_workload(pool) {
+            Ok(part) => part,
             Err(error) => panic!("pool {pool}: {error}"),
         };
-        let procs = found.workload.machine().procs;
-        assert!(found.workload.jobs().iter().all(|job| job.procs > 0 && job.procs <= procs));
+        let procs = part.workload.machine().procs;
+        assert!(part.workload.jobs().iter().all(|job| job.procs > 0 && job.procs <= procs));
     }
     // The largest pool as a log.
     let mut log = Vec::new();

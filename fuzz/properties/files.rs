@@ -15,12 +15,12 @@ pub(crate) fn hold(bytes: &[u8]) {
         Err(error) => assert!(!error.to_string().is_empty(), "an error says nothing"),
         Ok(priorities) => {
             let workload = workload();
-            let known = priorities.check_workload(&workload).is_ok();
-            let found = priorities.for_workload(&workload);
-            assert_eq!(found.is_ok(), known, "the check says another thing than what it checks");
-            if let Ok(all) = found {
+            let is_valid = priorities.check_workload(&workload).is_ok();
+            let user_priorities = priorities.for_workload(&workload);
+            assert_eq!(user_priorities.is_ok(), is_valid, "the check says another thing than what it checks");
+            if let Ok(user_priorities) = user_priorities {
                 for (at, job) in workload.jobs().iter().enumerate() {
-                    let importance = all.job_importance(drystone::model::JobId(at as u32), job);
+                    let importance = user_priorities.job_importance(drystone::model::JobId(at as u32), job);
                     let (user, political) = (importance.user, importance.political);
                     assert!((0.0..=1.0).contains(&user), "a user's priority of {user}");
                     // Below all: only where they delay no other job.

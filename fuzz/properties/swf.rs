@@ -125,8 +125,8 @@ fn cleaned(header: &SwfHeader, records: &[SwfRecord]) {
         let mut header = SwfHeader::new();
         header.set_field("MaxProcs", &workload.machine().procs.to_string());
         let jobs = workload.jobs().iter().zip(workload.truth());
-        let written: Vec<SwfRecord> = jobs.map(|(job, truth)| SwfRecord::from_job(job, truth)).collect();
-        writer.write_log(&header, &written).expect("memory takes all");
+        let records: Vec<SwfRecord> = jobs.map(|(job, truth)| SwfRecord::from_job(job, truth)).collect();
+        writer.write_log(&header, &records).expect("memory takes all");
         let bytes = Box::new(std::io::Cursor::new(writer.into_inner()));
         let source = source::LogFile { bytes, name: "written".into() };
         let again = log::load_from(source, "written", &CleaningOptions::default()).expect("a good log").workload;

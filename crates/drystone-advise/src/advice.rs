@@ -391,7 +391,7 @@ fn judge_halves(study: &AdviceStudy<'_>, choices: &[Option<Chosen>], divisions: 
         actual_changes.push(worth);
         judgement.pairs.push((promise, worth));
     }
-    let mean = |all: &[f64]| arithmetic_mean(all.iter().copied());
+    let mean = |changes: &[f64]| arithmetic_mean(changes.iter().copied());
     (judgement.promised, judgement.got) = (mean(&promised_changes), mean(&actual_changes));
     actual_changes.sort_unstable_by(f64::total_cmp);
     judgement.between =

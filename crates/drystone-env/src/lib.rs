@@ -19,13 +19,13 @@
 //!
 //! let log = Arc::new(generate_workload(&Params { load: Some(0.9), seed: 1, ..Params::new(64, 1_000) })?);
 //! let mut envs = VecEnv::new(&[log], 8, &EnvOptions { jobs: 50, ..EnvOptions::default() }, 1)?;
-//! let mut seen = envs.make_buffers();
-//! envs.reset(Some(7), None, &mut seen.borrow_arrays())?;
+//! let mut buffers = envs.make_buffers();
+//! envs.reset(Some(7), None, &mut buffers.borrow_arrays())?;
 //! // The first row is the job that has waited longest: FCFS with filling, which is EASY.
-//! while !seen.terminated[0] {
-//!     envs.step(&[0; 8], &mut seen.borrow_arrays())?;
+//! while !buffers.terminated[0] {
+//!     envs.step(&[0; 8], &mut buffers.borrow_arrays())?;
 //! }
-//! assert!(seen.reward[0] <= -1.0, "no slowdown is below 1");
+//! assert!(buffers.reward[0] <= -1.0, "no slowdown is below 1");
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 

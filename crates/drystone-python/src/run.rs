@@ -264,7 +264,7 @@ pub(crate) fn gantt(
     size: Option<(u32, u32)>,
     slots: Vec<Py<ObjectSlot>>,
 ) -> PyResult<(Option<Plot>, Option<String>)> {
-    let colour = Colour::ALL.into_iter().find(|one| one.name() == colour).ok_or_else(|| {
+    let colour = Colour::ALL.into_iter().find(|choice| choice.name() == colour).ok_or_else(|| {
         error::wrong_error(format!(
             "colour: there is no `{colour}`; there are {}",
             Colour::ALL.map(Colour::name).join(", ")

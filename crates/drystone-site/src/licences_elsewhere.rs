@@ -32,9 +32,9 @@ impl Site {
         let steps: Vec<SupplyStep> = (changes.into_iter().filter(|&(_, change)| change != 0))
             .map(|((resource, from), change)| {
                 let total = || table.find_resource(resource).map_or(0, |resource| resource.total as i64);
-                let left = free_counts.entry(resource).or_insert_with(total);
-                *left += change;
-                SupplyStep { resource, from, amount: (*left).max(0) as u64, announced: None }
+                let free_count = free_counts.entry(resource).or_insert_with(total);
+                *free_count += change;
+                SupplyStep { resource, from, amount: (*free_count).max(0) as u64, announced: None }
             })
             .collect();
         if steps.is_empty() { None } else { table.with_supply(&steps).ok() }

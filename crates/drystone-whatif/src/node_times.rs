@@ -120,7 +120,7 @@ pub(super) fn reduce_partitions(
         let Some(partition) = own_partition(pool, &resource.name) else { continue };
         let own_ranges = processors_of(layout, partition).unwrap_or_default();
         let shared =
-            |one: &Range<u32>, other: &Range<u32>| one.end.min(other.end).saturating_sub(one.start.max(other.start));
+            |own: &Range<u32>, range: &Range<u32>| own.end.min(range.end).saturating_sub(own.start.max(range.start));
         let overlap: u32 = own_ranges.iter().flat_map(|own| ranges.iter().map(move |range| shared(own, range))).sum();
         if overlap == 0 {
             continue;

@@ -89,17 +89,17 @@ fn row(text: &str, name: &str, node: u32) {
     let policy: PolicySpec = text.parse().expect("known");
     let Some(plain) = log(name, None) else { return };
     let (first, last) = plain.submit_range().expect("jobs");
-    let lost =
+    let outages =
         draw_outages(&OutageParams { node, ..OutageParams::new(plain.machine(), first, last, 7) }).expect("sound");
     let wait = |workload: &Workload, outages: Option<&Outages>| simulate(&policy, workload, outages, true).1;
-    let (without, with) = (wait(&plain, None), wait(&plain, Some(&lost)));
+    let (without, with) = (wait(&plain, None), wait(&plain, Some(&outages)));
     let dense_choice = (51..100).map(|step| f64::from(step) / 50.0).find_map(|factor| {
         let workload = log(name, Some(factor))?;
         let waiting = wait(&workload, None);
         (waiting >= with).then_some((factor, waiting, workload))
     });
     let (factor, equal, dense_log) = dense_choice.expect("a load at which as many wait");
-    let runs: [(&Workload, Option<&Outages>); 3] = [(&plain, None), (&plain, Some(&lost)), (&dense_log, None)];
+    let runs: [(&Workload, Option<&Outages>); 3] = [(&plain, None), (&plain, Some(&outages)), (&dense_log, None)];
     let mut best = [Duration::MAX; 3];
     let (mut total_time, mut turns) = (Duration::ZERO, 0);
     while turns == 0 || total_time < Duration::from_secs(4) && turns < 30 {

@@ -203,8 +203,8 @@ fn a_limit_counts_what_runs_at_a_start() {
     });
     let (words, schedule) = told("easy", &jobs);
     assert_eq!(schedule, [(0, 100), (300, 350), (100, 300), (95, 125)].map(Some), "{words:?}");
-    let held = |word: &&String| word.ends_with(" 1");
-    let of_wide: Vec<&str> = words.iter().filter(held).map(String::as_str).collect();
+    let is_of_wide = |word: &&String| word.ends_with(" 1");
+    let of_wide: Vec<&str> = words.iter().filter(is_of_wide).map(String::as_str).collect();
     assert_eq!(of_wide[..2], ["95 hold 1", "300 release 1"], "{words:?}");
 }
 

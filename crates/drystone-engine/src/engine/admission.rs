@@ -312,9 +312,9 @@ impl Admission {
         for (at, job) in starts.iter().enumerate().filter(|(_, job)| counts(job)) {
             let Some(set) = limits.set_of(*job) else { continue };
             if !room.has_room(limits, set) {
-                let kept: BTreeSet<JobId> = starts[..at].iter().copied().collect();
+                let first_starts: BTreeSet<JobId> = starts[..at].iter().copied().collect();
                 let lacks_room = |job: &JobId| {
-                    !kept.contains(job) && limits.set_of(*job).is_some_and(|set| !room.has_room(limits, set))
+                    !first_starts.contains(job) && limits.set_of(*job).is_some_and(|set| !room.has_room(limits, set))
                 };
                 let candidates = self.tried.iter().chain(&self.booked).copied().filter(|job| is_own(*job));
                 return candidates.filter(lacks_room).collect();

@@ -87,14 +87,14 @@ impl FreeResources {
         let has_all = new.len() >= own.len() && new.iter().zip(own).all(is_like);
         let same = has_all && table.demands().starts_with(self.table.demands());
         if same {
-            let (known, added) = new.split_at(own.len());
-            if self.supply.is_empty() && known != own {
+            let (own_part, new_part) = new.split_at(own.len());
+            if self.supply.is_empty() && own_part != own {
                 self.supply = own.iter().map(|resource| resource.total).collect();
             }
             if !self.supply.is_empty() {
-                self.supply.extend(added.iter().map(|resource| resource.total));
+                self.supply.extend(new_part.iter().map(|resource| resource.total));
             }
-            self.levels.extend(added.iter().map(|resource| resource.total as i64));
+            self.levels.extend(new_part.iter().map(|resource| resource.total as i64));
             self.table = table;
         }
         same

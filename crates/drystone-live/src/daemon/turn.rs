@@ -178,8 +178,8 @@ impl<C: Cluster, K: DaemonClock> Daemon<C, K> {
     /// Takes from the free licences that one set sees those that jobs of other sets have been
     /// ordered to start with: sets that decide on one look do not both give the last one away.
     fn deduct_ordered_licences(&self, at: usize, snapshot: &mut Cow<'_, ClusterSnapshot>) {
-        let others = self.desks.iter().enumerate().filter(|&(other, _)| other != at);
-        for (name, count) in others.flat_map(|(_, desk)| desk.core.tracker().ordered_licences()) {
+        let rival_desks = self.desks.iter().enumerate().filter(|&(place, _)| place != at);
+        for (name, count) in rival_desks.flat_map(|(_, desk)| desk.core.tracker().ordered_licences()) {
             let mut licences = snapshot.to_mut().licences.iter_mut();
             if let Some(licence) = licences.find(|licence| licence.name == name) {
                 licence.free = licence.free.saturating_sub(count);

@@ -59,8 +59,8 @@ impl PlanTable {
             return;
         }
         if ClassRanks::can_describe(idle.cluster) {
-            let held = idle.cluster.running_jobs().map(|running| &running.alloc.nodes);
-            self.tell_all_apart(std::iter::once(idle.cluster.idle.usable_nodes(false)).chain(held));
+            let busy_nodes = idle.cluster.running_jobs().map(|running| &running.alloc.nodes);
+            self.tell_all_apart(std::iter::once(idle.cluster.idle.usable_nodes(false)).chain(busy_nodes));
         }
         self.idle.renew_counts(idle.cluster, idle.steps, &self.classes);
         self.forget_idle();

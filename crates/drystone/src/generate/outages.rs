@@ -114,9 +114,9 @@ const MOST: f64 = 5e6;
 /// use drystone::model::{Machine, Time};
 ///
 /// let year = Time(365 * 86_400);
-/// let drawn = draw_outages(&OutageParams { node: 8, ..OutageParams::new(Machine::new(1_024), Time(0), year, 7) })?;
+/// let outages = draw_outages(&OutageParams { node: 8, ..OutageParams::new(Machine::new(1_024), Time(0), year, 7) })?;
 /// // Twelve days of maintenance, and 1 % of what is left.
-/// let share = drawn.out_between(Time(0), year) / (1_024.0 * 365.0 * 86_400.0);
+/// let share = outages.out_between(Time(0), year) / (1_024.0 * 365.0 * 86_400.0);
 /// assert!((0.04..0.046).contains(&share), "{share}");
 /// # Ok::<(), drystone::generate::OutageParamError>(())
 /// ```

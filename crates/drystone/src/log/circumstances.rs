@@ -78,8 +78,8 @@ pub struct FoundCircumstances {
 /// use drystone::model::JobId;
 ///
 /// let workload = generate_workload(&Params::new(16, 3))?;
-/// let found = circumstances::read_circumstances(&b"job,after,think\n3,1 2,60\n"[..], "circumstances.csv", &workload)?;
-/// assert_eq!(found.circumstances.after[&JobId(2)].jobs, [JobId(0), JobId(1)]);
+/// let table = circumstances::read_circumstances(&b"job,after,think\n3,1 2,60\n"[..], "circumstances.csv", &workload)?;
+/// assert_eq!(table.circumstances.after[&JobId(2)].jobs, [JobId(0), JobId(1)]);
 /// let wrong = circumstances::read_circumstances(&b"job,after\n1,2\n2,1\n"[..], "circumstances.csv", &workload);
 /// assert_eq!(
 ///     wrong.expect_err("a circle").to_string(),

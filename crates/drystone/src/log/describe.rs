@@ -349,8 +349,8 @@ fn describe_estimates(workload: &Workload, total: Total) -> Estimates {
         }
     }
     let sum = |of: &dyn Fn(&UsedByStatus) -> u64| by_status.iter().map(of).sum::<u64>();
-    let used_tenths = std::array::from_fn(|tenth| sum(&|one| one.used[tenth]));
-    let (exact, outlived_count) = (sum(&|one| one.exact), sum(&|one| one.outlived));
+    let used_tenths = std::array::from_fn(|tenth| sum(&|group| group.used[tenth]));
+    let (exact, outlived_count) = (sum(&|group| group.exact), sum(&|group| group.outlived));
     let distinct = values.len() as u64;
     let mut modes: Vec<(Span, u64)> = values.into_iter().collect();
     modes.sort_shared_by_key(|&(estimate, jobs)| (std::cmp::Reverse(jobs), estimate));

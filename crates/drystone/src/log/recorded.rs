@@ -20,10 +20,10 @@ use std::sync::Arc;
 /// # let source = source::decompress_log(Box::new(std::io::Cursor::new(log.into_bytes())), "log.swf".into())?;
 /// let loaded = load_from(source, "log", &CleaningOptions { records: true, ..CleaningOptions::default() })?;
 /// let records = loaded.records.expect("asked for");
-/// let here = recorded::RecordedState::from_records(&loaded.workload, &records);
-/// let window = transform::cut_window(&loaded.workload, Time(60), |job| here.state_at(job, Time(60)))?;
-/// let known = window.circumstances().expect("a busy beginning");
-/// assert_eq!((window.len(), known.here.len(), known.begin), (3, 1, Some(Time(60))));
+/// let state = recorded::RecordedState::from_records(&loaded.workload, &records);
+/// let window = transform::cut_window(&loaded.workload, Time(60), |job| state.state_at(job, Time(60)))?;
+/// let beginning = window.circumstances().expect("a busy beginning");
+/// assert_eq!((window.len(), beginning.here.len(), beginning.begin), (3, 1, Some(Time(60))));
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 #[derive(Clone, Debug)]

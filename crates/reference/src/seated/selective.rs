@@ -129,12 +129,12 @@ impl SuspensionState<'_> {
     fn cores_by_size(&self, i: usize, seat: &[(usize, Vec<i64>)]) -> Vec<(usize, i64)> {
         let mut nodes: Vec<usize> = seat.iter().map(|(node, _)| *node).collect();
         nodes.sort_by_key(|&node| (self.world.floor[node][0], node));
-        let mut left = count_procs(&self.world.jobs[i]);
+        let mut procs_left = count_procs(&self.world.jobs[i]);
         let mut cores = Vec::new();
         for (at, &node) in nodes.iter().enumerate() {
             let nodes_left = (nodes.len() - at) as i64;
-            let count = self.world.floor[node][0].min((left + nodes_left - 1) / nodes_left);
-            left -= count;
+            let count = self.world.floor[node][0].min((procs_left + nodes_left - 1) / nodes_left);
+            procs_left -= count;
             cores.push((node, count));
         }
         cores.sort_unstable();

@@ -194,22 +194,23 @@ fn simulate_policies(
     }
     let selection = args.trim.unwrap_or_else(|| experiment::study_selection(study));
     let progress = WorkProgress::new("simulating", "jobs", Some((specs.len() * workload.len()) as u64));
-    let simulate_spec = |_: usize, (spec, shown): (PolicySpec, bool)| -> Result<Option<HeadroomRun>, CommandFailure> {
-        let config = MetricsConfig { selection, keep_jobs: true, ..MetricsConfig::default() };
-        let report_jobs = |jobs| progress.add_done(jobs);
-        let simulation = Experiment::new(&spec, workload)
-            .with_outages(Some(&outages))
-            .feeding_back(args.real.feedback)
-            .with_metrics(config)
-            .with_progress(&report_jobs)
-            .with_stop(stop);
-        let measurement = simulation.run(&mut ()).map_err(|e| CommandFailure::experiment_error(spec.text(), e))?;
-        Ok(measurement.map(|outcome| {
-            let mut report = outcome.report;
-            let rows = report.take_schedule().unwrap_or_default();
-            HeadroomRun { spec, report, rows, shown }
-        }))
-    };
+    let simulate_spec =
+        |_: usize, (spec, is_shown): (PolicySpec, bool)| -> Result<Option<HeadroomRun>, CommandFailure> {
+            let config = MetricsConfig { selection, keep_jobs: true, ..MetricsConfig::default() };
+            let report_jobs = |jobs| progress.add_done(jobs);
+            let simulation = Experiment::new(&spec, workload)
+                .with_outages(Some(&outages))
+                .feeding_back(args.real.feedback)
+                .with_metrics(config)
+                .with_progress(&report_jobs)
+                .with_stop(stop);
+            let measurement = simulation.run(&mut ()).map_err(|e| CommandFailure::experiment_error(spec.text(), e))?;
+            Ok(measurement.map(|outcome| {
+                let mut report = outcome.report;
+                let rows = report.take_schedule().unwrap_or_default();
+                HeadroomRun { spec, report, rows, shown: is_shown }
+            }))
+        };
     let ran: Result<Vec<Option<HeadroomRun>>, CommandFailure> =
         parallel::map(specs, thread_count(args.threads), simulate_spec).into_iter().collect();
     Ok((ran?.into_iter().flatten().collect(), outages))

@@ -113,23 +113,23 @@ fn pick_sizes(need: &JobNodeNeed, offers: &[NodeOffer]) -> Vec<(u32, u32)> {
     let count = need.pieces as usize;
     let mut by_size: Vec<usize> = (0..offers.len()).collect();
     by_size.sort_shared_by_key(|&at| (Reverse(offers[at].cores), at));
-    let mut chosen: Vec<usize> = Vec::with_capacity(count);
+    let mut picks: Vec<usize> = Vec::with_capacity(count);
     for exchanges in 0..=count {
         let first = count - exchanges;
-        chosen.clear();
-        chosen.extend(0..first);
-        chosen.extend(by_size.iter().copied().filter(|&at| at >= first).take(exchanges.saturating_sub(1)));
-        let lacking = need.in_all - chosen.iter().map(|&at| offers[at].cores).sum::<i64>();
+        picks.clear();
+        picks.extend(0..first);
+        picks.extend(by_size.iter().copied().filter(|&at| at >= first).take(exchanges.saturating_sub(1)));
+        let lacking = need.in_all - picks.iter().map(|&at| offers[at].cores).sum::<i64>();
         if exchanges == 0 && lacking <= 0 {
             break;
         }
-        let is_enough = |at: &usize| offers[*at].cores >= lacking && !chosen.contains(at);
+        let is_enough = |at: &usize| offers[*at].cores >= lacking && !picks.contains(at);
         if let Some(last) = (first..offers.len()).find(is_enough).filter(|_| exchanges > 0) {
-            chosen.push(last);
+            picks.push(last);
             break;
         }
     }
-    chosen.into_iter().map(|at| (offers[at].node, 1)).collect()
+    picks.into_iter().map(|at| (offers[at].node, 1)).collect()
 }
 
 /// As few nodes as possible, in the order in which they are chosen.

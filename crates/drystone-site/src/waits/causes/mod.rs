@@ -194,19 +194,19 @@ pub(super) fn wait_causes(site: &Site, jobs: &[(usize, i64, i64)], has_reasons: 
         let bare = |kind| CauseKey { kind, held: HeldLimit::default(), reason: String::new() };
         match kind_of(word) {
             Some(kind) => {
-                let held = match kind {
+                let held_limit = match kind {
                     WaitCauseKind::Licences => HeldLimit { of: asked_licences(&job), ..HeldLimit::default() },
                     _ => limits.find_limit(kind, word, &job),
                 };
-                let key = CauseKey { kind, held, reason: word.to_string() };
+                let key = CauseKey { kind, held: held_limit, reason: word.to_string() };
                 sums.entry(key).or_default().add_wait((at, &job), wait, free);
             }
             None => {
                 let mut rest = wait;
                 if let Some(hold) = limit_hold {
                     let kind = kind_of(&hold.reason).unwrap_or(WaitCauseKind::Other);
-                    let held = limits.find_limit(kind, &hold.reason, &job);
-                    let key = CauseKey { kind, held, reason: hold.reason };
+                    let held_limit = limits.find_limit(kind, &hold.reason, &job);
+                    let key = CauseKey { kind, held: held_limit, reason: hold.reason };
                     sums.entry(key).or_default().add_wait((at, &job), hold.seconds, hold.seconds.min(free));
                     rest -= hold.seconds;
                 }
