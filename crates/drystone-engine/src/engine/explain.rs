@@ -152,6 +152,16 @@ impl Biography {
         }
     }
 
+    /// Takes back that the job was held, where that was at this very instant: it has cost nothing.
+    /// Returns whether it was.
+    fn drop_hold_at(&mut self, now: Time) -> bool {
+        let is_hold =
+            |(at, chapter): &(Time, Chapter)| *at == now && matches!(chapter, Chapter::Held | Chapter::Limited { .. });
+        let last_holds = self.chapters.iter().rev().take_while(|entry| is_hold(entry)).count();
+        self.chapters.truncate(self.chapters.len() - last_holds);
+        last_holds > 0
+    }
+
     /// Explains the promise that was made at this instant.
     fn explain_promise(&mut self, now: Time, shift: Moved) {
         let promise = self.chapters.iter().position(|(at, chapter)| {
@@ -213,6 +223,9 @@ impl Observer for Biography {
     }
 
     fn note_release(&mut self, now: Time, id: JobId) {
+        if id == self.id && self.drop_hold_at(now) {
+            return;
+        }
         self.write_chapter(now, id, Chapter::Released);
     }
 
@@ -707,5 +720,27 @@ impl Explanation<'_> {
             });
         }
         lines.join("\n") + "\n"
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_hold_that_ends_at_its_own_instant_is_left_out() {
+        let mut story = Biography::new(JobId(1), 4);
+        let (reason, of, family) = ("QOSMaxCpuPerUserLimit".to_string(), "the QOS normal".to_string(), String::new());
+        let limit = JobLimit { reason, of, family, most: 8 };
+        story.note_arrival(Time(0), JobId(1));
+        story.note_hold(Time(0), JobId(1));
+        story.note_limit(Time(0), JobId(1), &limit);
+        story.note_release(Time(0), JobId(1));
+        assert!(matches!(story.chapters[..], [(Time(0), Chapter::Arrived { .. })]), "{:?}", story.chapters);
+        // A hold that lasts has a line, and its end has one.
+        story.note_hold(Time(5), JobId(1));
+        story.note_release(Time(9), JobId(1));
+        let last_chapters = &story.chapters[1..];
+        assert!(matches!(last_chapters, [(Time(5), Chapter::Held), (Time(9), Chapter::Released)]), "{last_chapters:?}");
     }
 }
